@@ -1,0 +1,145 @@
+"""Agents and tokens in the admin."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods
+
+from apps.access import RIGHTS
+from apps.agents import queries, registry
+from apps.agents.models import Agent, Token
+from apps.errors import MemoryHubError
+
+
+@admin.register(Agent)
+class AgentAdmin(admin.ModelAdmin[Agent]):
+    list_display = ("id", "name", "memory", "where", "days")
+    search_fields = ("id", "name")
+    fields = ("id", "name", "zone", "model", "where")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Agent]:
+        return super().get_queryset(request).filter(archived_at=None)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Agent | None = None) -> tuple[str, ...]:
+        return ("where",) if obj is None else ("id", "where")
+
+    @admin.display(description=gettext_lazy("directory"))
+    def where(self, agent: Agent) -> str:
+        if not agent.pk:
+            return _("Its usual place in the home; another folder can be chosen afterwards.")
+        change = reverse("admin:agents_agent_directory", args=[agent.pk])
+        return format_html('{} <a href="{}">{}</a>', str(queries.directory(agent)), change, _("Change"))
+
+    @admin.display(description=gettext_lazy("time zone"))
+    def days(self, agent: Agent) -> str:
+        return queries.zone(agent)
+
+    @admin.display(description=gettext_lazy("memory"))
+    def memory(self, agent: Agent) -> str:
+        return format_html('<a href="{}">MEMORY.md</a>', reverse("web:file", args=[agent.pk, "MEMORY.md"]))
+
+    def save_model(self, request: HttpRequest, obj: Agent, form: forms.ModelForm[Agent], change: bool) -> None:
+        if change:
+            registry.change(obj.pk, name=obj.name, zone=obj.zone, model=obj.model)
+        else:
+            registry.add(obj.pk, name=obj.name, zone=obj.zone, model=obj.model)
+
+    def delete_model(self, request: HttpRequest, obj: Agent) -> None:
+        """Deleting takes an agent out of the crew; its files and history stay."""
+        registry.archive(obj.pk)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
+        for agent in queryset:
+            registry.archive(agent.pk)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(require_http_methods(["GET", "POST"])(self.directory))
+        return [path("<str:agent_id>/directory/", view, name="agents_agent_directory"), *super().get_urls()]
+
+    def directory(self, request: HttpRequest, agent_id: str) -> HttpResponse:
+        """Point an agent at another folder: a page of its own, because it takes the scope's lock."""
+        agent = self.get_object(request, agent_id)
+        if agent is None or not self.has_change_permission(request, agent):
+            raise PermissionDenied
+        form = DirectoryForm(request.POST or None, initial={"directory": agent.directory})
+        if request.method == "POST" and form.is_valid():
+            try:
+                registry.move(agent_id, form.cleaned_data["directory"])
+            except MemoryHubError as error:
+                form.add_error("directory", error.message)
+            else:
+                messages.info(request, _("The directory of %(agent)s is changed.") % {"agent": agent_id})
+                return HttpResponseRedirect(reverse("admin:agents_agent_change", args=[agent_id]))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Directory of %(agent)s") % {"agent": agent_id},
+            "form": form,
+            "usual": queries.usual_directory(agent_id),
+            "back_url": reverse("admin:agents_agent_change", args=[agent_id]),
+        }
+        return TemplateResponse(request, "admin/agents/directory.html", context)
+
+
+class DirectoryForm(forms.Form):
+    directory = forms.CharField(
+        label=gettext_lazy("Directory"),
+        required=False,
+        help_text=gettext_lazy("An existing folder under an allowed workspace root. Empty: the usual place."),
+    )
+
+
+class TokenForm(forms.ModelForm[Token]):
+    rights = forms.MultipleChoiceField(
+        label=gettext_lazy("Rights"),
+        choices=[(right, right) for right in RIGHTS],
+        initial=["read", "write_notes"],
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    class Meta:
+        model = Token
+        fields = ("name", "agent", "rights", "expiry")
+
+
+@admin.register(Token)
+class TokenAdmin(admin.ModelAdmin[Token]):
+    form = TokenForm
+    list_display = ("name", "agent", "may", "created", "expiry")
+    list_filter = ("agent",)
+
+    def has_change_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
+        """A token is issued and revoked, never changed: whoever holds it would not know."""
+        return False
+
+    @admin.display(description=gettext_lazy("rights"))
+    def may(self, token: Token) -> str:
+        return ", ".join(token.rights)
+
+    def save_model(self, request: HttpRequest, obj: Token, form: forms.ModelForm[Token], change: bool) -> None:
+        made, secret = Token.objects.issue(name=obj.name, agent=obj.agent, rights=obj.rights, expiry=obj.expiry)
+        obj.digest, obj.public_id = made.digest, made.public_id
+        request.issued_secret = secret  # type: ignore[attr-defined]
+
+    def response_add(self, request: HttpRequest, obj: Token, post_url_continue: str | None = None) -> HttpResponse:
+        """Show the secret once, on this very answer; it is nowhere kept."""
+        issued = {
+            "secret": request.issued_secret,  # type: ignore[attr-defined]
+            "name": obj.name,
+            "agent": obj.agent_id or _("every agent"),
+            "rights": obj.rights,
+            "expires": obj.expiry,
+            "back_url": reverse("admin:agents_token_changelist"),
+        }
+        context = {**self.admin_site.each_context(request), "title": obj.name, "issued": issued}
+        response = TemplateResponse(request, "admin/agents/token_issued.html", context)
+        response["Cache-Control"] = "no-store"
+        return response

@@ -1,0 +1,59 @@
+"""What an actor may read of an agent's files, as values for pages and answers. Readers take no lock."""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from apps.access import Actor
+from apps.agents import plans, queries, store
+from apps.errors import NotFound
+from apps.vault import files, layout, paths
+
+
+@dataclass(frozen=True)
+class File:
+    """One file as text; `sha256` is of its bytes and None when there is no file (the text is empty then)."""
+
+    scope: str
+    path: str
+    text: str
+    sha256: str | None
+
+
+@dataclass(frozen=True)
+class Memory:
+    """An agent's memory file and the list of its day notes, newest first."""
+
+    file: File
+    notes: tuple[store.Note, ...]
+
+
+def memory(agent_id: str, *, actor: Actor) -> Memory:
+    """MEMORY.md as stored, and the notes. NotFound for an agent the actor may not see."""
+    scope = queries.visible_scope(actor, agent_id, "read")
+    path, data = store.read_memory(scope.root)
+    return Memory(_file(scope, path, data), tuple(store.notes(scope.root)))
+
+
+def note(agent_id: str, day: str, *, actor: Actor) -> File:
+    """One note; empty when there is none. Invalid `bad_name` for what cannot be a note's name."""
+    scope = queries.visible_scope(actor, agent_id, "read")
+    path = layout.note_path(plans.note_stem(day))
+    return _file(scope, path, files.read(scope.root, path))
+
+
+def file(agent_id: str, path: str, *, actor: Actor) -> File:
+    """Any file of a known kind below the agent's root; NotFound when it is none, or not there."""
+    scope = queries.visible_scope(actor, agent_id, "read")
+    named = paths.clean(path)
+    kind = layout.kind(scope.id, named, settings.MEMORYHUB_PERSONA_FILES)
+    if kind == "memory":
+        named = store.memory_path(scope.root)
+    data = files.read(scope.root, named) if kind else None
+    if data is None and kind != "memory":
+        raise NotFound(f"There is no file {path}.", path=path)
+    return _file(scope, named, data)
+
+
+def _file(scope: layout.Scope, path: str, data: bytes | None) -> File:
+    return File(scope.id, path, store.decode(data), files.sha256(data))

@@ -1,0 +1,35 @@
+"""Serializer fields that take a text as it is, and serializers that refuse what they do not know."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+
+class TextField(serializers.CharField):
+    """A text, never trimmed, never made from a number."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("allow_blank", True)
+        super().__init__(trim_whitespace=False, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Body(serializers.Serializer[Any]):
+    """A request's body. A field it does not know is refused: ignoring it could do what was not meant."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        unknown = sorted(set(data) - set(self.fields))
+        if unknown:
+            raise serializers.ValidationError(dict.fromkeys(unknown, ["This field is not known here."]))
+        return super().to_internal_value(data)
+
+    @classmethod
+    def read(cls, data: Any) -> dict[str, Any]:
+        """The validated fields, or ValidationError (422)."""
+        body = cls(data=data)
+        body.is_valid(raise_exception=True)
+        return dict(body.validated_data)

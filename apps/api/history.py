@@ -1,0 +1,82 @@
+"""What was written, and taking it back."""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps import access
+from apps.api.auth import actor
+from apps.api.fields import Body, TextField
+from apps.ledger import queries, services
+from apps.ledger.models import Batch
+
+MOST = 200
+
+
+class Filters(serializers.Serializer[Any]):
+    scope = TextField(default="")
+    path = TextField(default="")
+    actor = TextField(default="")
+    run = TextField(default="")
+    before = TextField(default="")
+    limit = serializers.IntegerField(default=50, min_value=1, max_value=MOST)
+
+
+class HistoryView(APIView):
+    """`GET /api/history`: batches, newest first."""
+
+    def get(self, request: Request) -> Response:
+        caller = actor(request)
+        access.require(caller, "read")
+        filters = Filters(data=request.query_params.dict())
+        filters.is_valid(raise_exception=True)
+        fields = filters.validated_data
+        rows = queries.history(
+            caller,
+            scope=fields["scope"],
+            path=fields["path"],
+            by=fields["actor"],
+            run=fields["run"],
+            before=fields["before"],
+            limit=fields["limit"],
+        )
+        return Response({"batches": [record(row) for row in rows]})
+
+
+class UndoView(APIView):
+    """`POST /api/history/{id}/undo`: the batch that took it back."""
+
+    def post(self, request: Request, batch_id: str) -> Response:
+        Body.read(request.data)
+        return Response(record(services.undo(batch_id, actor=actor(request))))
+
+
+def record(batch: Batch) -> dict[str, Any]:
+    """A batch as the API shows it: who, why, and the digests of every file before and after."""
+    return {
+        "id": batch.public_id,
+        "scope": batch.scope,
+        "state": batch.state,
+        "actor": {"kind": batch.actor_kind, "id": batch.actor},
+        "via": batch.via,
+        "source": batch.source,
+        "reason": batch.reason,
+        "run": batch.run or None,
+        "proposal": batch.proposal or None,
+        "undoes": batch.undoes or None,
+        "undone_by": queries.undone_by(batch.public_id) or None,
+        "created_at": batch.created_at,
+        "finished_at": batch.finished_at,
+        "changes": [
+            {
+                "path": row.path,
+                "kind": "append" if row.is_append else "replace",
+                "sha256_before": row.sha_before,
+                "sha256_after": row.sha_after,
+            }
+            for row in batch.changes.all()
+        ],
+    }

@@ -1,0 +1,14 @@
+from django.urls import path
+
+from apps.api import agents, history, proposals, tools
+
+app_name = "api"
+urlpatterns = [
+    path("agents/<str:agent_id>/memory", agents.MemoryView.as_view()),
+    path("agents/<str:agent_id>/memory/notes/<str:day>", agents.NoteView.as_view()),
+    path("agents/<str:agent_id>/tools/<str:name>", tools.ToolView.as_view()),
+    path("memory/proposals", proposals.ListView.as_view()),
+    path("memory/proposals/<str:proposal_id>", proposals.OneView.as_view()),
+    path("history", history.HistoryView.as_view()),
+    path("history/<str:batch_id>/undo", history.UndoView.as_view()),
+]

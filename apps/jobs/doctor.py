@@ -1,0 +1,93 @@
+"""Look for whatever would surprise its owner: a home that cannot be written, broken files, unfinished writes."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from apps.agents import queries as agents
+from apps.agents import store
+from apps.errors import MemoryHubError
+from apps.ledger import queries as ledger
+from apps.vault import layout
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing a person should look at. `line` is 0 for the whole; `scope` and `path` are empty where none is meant."""
+
+    check: str
+    message: str
+    scope: str = ""
+    path: str = ""
+    line: int = 0
+
+
+def examine() -> list[Finding]:
+    """Every finding of every check; an empty list means that all is well. Changes nothing but a file it removes again."""
+    return [*_home(), *_database(), *_agents(), *_batches()]
+
+
+def _home() -> Iterator[Finding]:
+    home = agents.home()
+    probe = home / layout.STATE / f"doctor-{os.getpid()}"
+    try:
+        probe.parent.mkdir(parents=True, exist_ok=True)
+        with probe.open("wb") as file:
+            file.write(b"x")
+            file.flush()
+            os.fsync(file.fileno())
+        probe.unlink()
+    except OSError as error:
+        yield Finding("home", f"The home {home} cannot be written: {error.strerror or error}.")
+
+
+def _database() -> Iterator[Finding]:
+    try:
+        executor = MigrationExecutor(connection)
+        waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        if waiting:
+            yield Finding("database", f"{len(waiting)} migrations wait; run `manage.py migrate`.")
+        if connection.settings_dict["ATOMIC_REQUESTS"]:
+            yield Finding("database", "ATOMIC_REQUESTS is on; a claim could not be committed before the first file changes.")
+        if connection.vendor == "sqlite":
+            yield from _sqlite()
+    except DatabaseError as error:
+        yield Finding("database", f"The database does not answer: {error}.")
+
+
+def _sqlite() -> Iterator[Finding]:
+    with connection.cursor() as cursor:
+        mode = cursor.execute("PRAGMA journal_mode").fetchone()[0]
+        synchronous = cursor.execute("PRAGMA synchronous").fetchone()[0]
+        intact = cursor.execute("PRAGMA quick_check").fetchone()[0]
+    if mode != "wal":
+        yield Finding("database", f"SQLite's journal mode is {mode}, not wal; readers and the writer block each other.")
+    if synchronous < 2:
+        yield Finding("database", "SQLite's synchronous is below FULL; a power cut could lose the record of a write.")
+    if intact != "ok":
+        yield Finding("database", f"SQLite finds the database damaged: {intact}.")
+
+
+def _agents() -> Iterator[Finding]:
+    persona = settings.MEMORYHUB_PERSONA_FILES
+    places: list[tuple[str, Path]] = [(scope.id, scope.root) for scope in map(agents.scope_of, agents.agents())]
+    owner = agents.home() / "users" / layout.OWNER
+    if owner.exists():
+        places.append((layout.OWNER, owner))
+    for scope_id, root in places:
+        try:
+            for trouble in store.troubles(root, scope_id, persona):
+                yield Finding("files", trouble.reason, scope_id, trouble.path, trouble.line)
+        except MemoryHubError as error:
+            yield Finding("files", error.message, scope_id)
+
+
+def _batches() -> Iterator[Finding]:
+    for batch in ledger.open_batches():
+        how = "a person must resolve it" if batch.state == batch.State.STUCK else "`manage.py recover` finishes it"
+        yield Finding("writes", f"Batch {batch.public_id} is {batch.state}; {how}.", batch.scope)

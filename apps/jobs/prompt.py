@@ -1,0 +1,30 @@
+"""Writes the request for a rewrite of one agent's memory."""
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from string import Template
+
+from apps.jobs import inputs, review_lists
+from apps.jobs.answers import LIMIT
+
+SEPARATOR = "---REASONS---"
+_REWRITE = Template((Path(__file__).parent / "prompts" / "rewrite.md").read_text(encoding="utf-8"))
+
+
+def rewrite(memory: str, notes: Sequence[inputs.Note], *, today: date, limit: int = LIMIT) -> str:
+    """The one message a model gets: rules, the lines to decide about, memory and notes as quoted data.
+
+    The review lists repeat lines of the memory and are quoted like it.
+    """
+    lists = review_lists.review(memory, today=today)
+    return _REWRITE.substitute(
+        today=today.isoformat(),
+        limit=f"{limit:,}",
+        days=review_lists.OLD_AFTER_DAYS,
+        undated=inputs.quote(review_lists.as_text(lists.undated), label="undated"),
+        old=inputs.quote(review_lists.as_text(lists.old), label="old"),
+        separator=SEPARATOR,
+        memory=inputs.quote(memory.strip(), label="memory"),
+        notes=inputs.quoted(notes),
+    )

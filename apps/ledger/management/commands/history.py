@@ -1,0 +1,57 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from apps import access
+from apps.console import Console
+from apps.ledger import queries, services
+from apps.ledger.models import Batch
+
+
+def record(batch: Batch) -> dict[str, Any]:
+    return {
+        "id": batch.public_id,
+        "scope": batch.scope,
+        "state": batch.state,
+        "actor": batch.actor,
+        "via": batch.via,
+        "reason": batch.reason,
+        "run": batch.run or None,
+        "proposal": batch.proposal or None,
+        "undoes": batch.undoes or None,
+        "undone_by": queries.undone_by(batch.public_id) or None,
+        "created_at": batch.created_at,
+        "paths": [change.path for change in batch.changes.all()],
+    }
+
+
+class Command(Console):
+    help = "What was written to memory, newest first, and taking a write back."
+
+    def define(self, parser: ArgumentParser) -> None:
+        verbs = self.verbs(parser, list="batches, newest first", undo="take a batch back, keeping what came later")
+        for name in ("scope", "path", "actor", "run", "before"):
+            verbs["list"].add_argument(f"--{name}", default="")
+        verbs["list"].add_argument("--limit", type=int, default=50)
+        verbs["undo"].add_argument("batch")
+
+    def list(self, options: dict[str, Any]) -> None:
+        rows = queries.history(
+            access.operator(),
+            scope=options["scope"],
+            path=options["path"],
+            by=options["actor"],
+            run=options["run"],
+            before=options["before"],
+            limit=options["limit"],
+        )
+        records = [record(row) for row in rows]
+        self.show({"batches": records}, *[self._line(row) for row in records])
+
+    def _line(self, row: dict[str, Any]) -> str:
+        undone = f"  undone by {row['undone_by']}" if row["undone_by"] else ""
+        when = f"{row['created_at']:%Y-%m-%d %H:%M}"
+        return f"{row['id']}  {when}  {row['state']:<8} {row['scope']:<16} {', '.join(row['paths'])}  {row['actor']}{undone}"
+
+    def undo(self, options: dict[str, Any]) -> None:
+        made = services.undo(options["batch"], actor=access.operator())
+        self.show(record(made), f"{options['batch']} is taken back by {made.public_id}.")

@@ -1,0 +1,98 @@
+"""Build what the page of one batch draws: file by file, the lines that went and came."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from apps.errors import NotFound
+from apps.ledger import queries
+from apps.ledger.models import Batch
+from apps.ledger.models import Change as ChangeRow
+from apps.vault import lines, pairing
+
+# Lines of one file drawn at most, and characters compared at most: a page must open whatever was written.
+MOST_LINES, MOST_CHARACTERS = 400, 1_000_000
+
+
+@dataclass(frozen=True)
+class FileLine:
+    """A line of a file; `number` counts in the text it stands in."""
+
+    number: int
+    text: str
+    change: Literal["", "del", "ins"]
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """One file of a batch: what happened (`word`), how much (`hint`), and the lines concerned."""
+
+    path: str
+    word: str
+    hint: str
+    lines: tuple[FileLine, ...]
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class Piece:
+    text: str
+    url: str = ""
+
+
+def facts(batch: Batch) -> tuple[Piece, ...]:
+    """Who wrote when and why, in one line."""
+    when = date_format(localtime(batch.created_at), "D j M Y, H:i")
+    told = _("%(who)s, %(when)s, through %(via)s.") % {"who": batch.actor, "when": when, "via": batch.via}
+    return (Piece(f"{told} {batch.reason}"),) if batch.reason else (Piece(told),)
+
+
+def file_changes(batch: Batch) -> list[FileChange]:
+    return [_file_change(row) for row in batch.changes.all()]
+
+
+def _file_change(row: ChangeRow) -> FileChange:
+    try:
+        version = queries.version(row)
+    except NotFound:
+        return FileChange(row.path, _word(row), _("The text is no longer kept."), ())
+    before, after = (_text(version.before), _text(version.after))
+    if len(before) + len(after) > MOST_CHARACTERS:
+        return FileChange(row.path, _word(row), _("Too long to show here."), ())
+    if version.append:
+        shown = [FileLine(0, line.text, "ins") for line in lines.split(after) if line.text]
+    else:
+        shown = list(_changed(before, after))
+    hidden = len(shown) - MOST_LINES
+    hint = ngettext("%(n)d line", "%(n)d lines", len(shown)) % {"n": len(shown)}
+    if hidden > 0:
+        hint = _("%(hint)s, the first %(shown)d shown") % {"hint": hint, "shown": MOST_LINES}
+    return FileChange(row.path, _word(row), hint, tuple(shown[:MOST_LINES]))
+
+
+def _word(row: ChangeRow) -> str:
+    if row.is_append:
+        return _("Appended.")
+    if row.sha_before is None:
+        return _("Made.")
+    return _("Deleted.") if row.sha_after is None else _("Changed.")
+
+
+def _text(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", errors="replace")
+
+
+def _changed(before: str, after: str) -> Iterator[FileLine]:
+    """The lines of every changed entry, the old ones first."""
+    old_lines, new_lines = lines.split(before), lines.split(after)
+    for one in pairing.differences(before, after):
+        for entry in one.old:
+            yield from (FileLine(line.number, line.text, "del") for line in old_lines[entry.start - 1 : entry.end])
+        if one.new:
+            entry = one.new
+            yield from (FileLine(line.number, line.text, "ins") for line in new_lines[entry.start - 1 : entry.end])

@@ -1,0 +1,86 @@
+"""Reading the ledger: one batch, the history, whether a write was undone."""
+
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from apps.access import Actor
+from apps.errors import NotFound
+from apps.ledger import texts
+from apps.ledger.models import Batch, Change
+
+
+def batch(batch_id: str) -> Batch:
+    """The batch with this public id, or NotFound."""
+    found = Batch.objects.filter(public_id=batch_id).first()
+    if found is None:
+        raise NotFound(f"There is no batch {batch_id}.")
+    return found
+
+
+def visible(actor: Actor) -> QuerySet[Batch]:
+    """Batches of the scopes this actor may see; the filter is in the query itself."""
+    rows = Batch.objects.all()
+    return rows if actor.scopes is None else rows.filter(scope__in=actor.scopes)
+
+
+def history(
+    actor: Actor,
+    *,
+    scope: str = "",
+    path: str = "",
+    by: str = "",
+    run: str = "",
+    before: str = "",
+    limit: int = 50,
+) -> list[Batch]:
+    """Batches, newest first. `before` is the id of the batch to continue after."""
+    rows = visible(actor).prefetch_related("changes")
+    if scope:
+        rows = rows.filter(scope=scope)
+    if path:
+        rows = rows.filter(pk__in=Change.objects.filter(path=path).values("batch_id"))
+    if by:
+        rows = rows.filter(actor=by)
+    if run:
+        rows = rows.filter(run=run)
+    if before:
+        rows = rows.filter(pk__lt=batch(before).pk)
+    return list(rows.order_by("-id")[:limit])
+
+
+def undone_by(batch_id: str) -> str:
+    """The id of the batch that undid this one and still holds, or empty text.
+
+    An undo that was itself undone does not count: the write stands again.
+    """
+    for other in Batch.objects.filter(undoes=batch_id, state=Batch.State.DONE).order_by("-id"):
+        if not undone_by(other.public_id):
+            return other.public_id
+    return ""
+
+
+def open_batches() -> list[Batch]:
+    """Batches that are not finished: being written, or stuck and waiting for a person."""
+    return list(
+        Batch.objects.filter(state__in=[Batch.State.WRITING, Batch.State.STUCK])
+        .prefetch_related("changes")
+        .order_by("id")
+    )
+
+
+@dataclass(frozen=True)
+class Version:
+    """One file of a batch as a page shows it: both texts, or only the appended part."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    append: bool
+
+
+def version(row: Change) -> Version:
+    """The texts of one change; of an append the part that was added. NotFound when a text is no longer kept."""
+    if row.is_append:
+        return Version(row.path, b"", bytes(row.added or b""), True)
+    return Version(row.path, texts.fetch(row.sha_before), texts.fetch(row.sha_after), False)

@@ -1,0 +1,95 @@
+"""Writing, recovering, undoing: what the rest of memoryhub may ask of the ledger."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from apps import access
+from apps.access import Actor
+from apps.errors import Busy, Conflict, MemoryHubError, NotFound
+from apps.ledger import locks, queries, recovery, undoing
+from apps.ledger.desk import Desk, Key, repeated
+from apps.ledger.models import Batch
+from apps.vault import files, layout
+
+__all__ = ["Desk", "Key", "recover", "repeated", "settle", "undo", "writing"]
+
+logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def writing(scope: layout.Scope) -> Iterator[Desk]:
+    """Hold the scope's lock, finish what a dead process left, and hand out the desk.
+
+    Not reentrant (RuntimeError). Busy when the lock is not free in time or when
+    recovery cannot finish. No transaction may be open: the lock comes first.
+    """
+    with locks.scope_locked(scope.id) as unclean:
+        leftover = _recover_scope(scope.id)
+        if unclean or leftover:
+            files.remove_temporaries(scope.root, layout.folders(scope.id))
+        desk = Desk(scope)
+        try:
+            yield desk
+        finally:
+            desk.close()
+
+
+def _recover_scope(scope_id: str) -> bool:
+    """Roll forward the scope's unfinished batches under its lock; True when there was one."""
+    unfinished = list(Batch.objects.filter(scope=scope_id, state=Batch.State.WRITING).order_by("id"))
+    for batch in unfinished:
+        recovery.roll_forward(batch)
+    return bool(unfinished)
+
+
+def recover() -> tuple[list[str], list[MemoryHubError]]:
+    """Finish every unfinished batch of every scope that nobody is writing to.
+
+    Returns the batches handled and what stood in the way of others; repeating is harmless.
+    """
+    handled, failed = [], []
+    for batch in Batch.objects.filter(state=Batch.State.WRITING).order_by("id"):
+        try:
+            with writing(layout.Scope(batch.scope, Path(batch.root), "UTC")):
+                handled.append(batch.public_id)
+        except Busy as error:
+            logger.warning("Batch %s waits: %s", batch.public_id, error.message)
+            failed.append(error)
+    return handled, failed
+
+
+def settle(batch_id: str, way: recovery.Way, *, on_failed: Callable[[Batch], None] | None = None) -> Batch:
+    """Resolve a stuck batch under its scope's lock; see `recovery.settle`."""
+    batch = queries.batch(batch_id)
+    with writing(layout.Scope(batch.scope, Path(batch.root), "UTC")):
+        return recovery.settle(batch_id, way, on_failed=on_failed)
+
+
+def undo(batch_id: str, *, actor: Actor) -> Batch:
+    """Take back what a batch wrote, keeping whatever came later; the undo is a batch too.
+
+    When nothing changed since, exactly the old bytes return. Otherwise texts are
+    merged; Conflict `undo_conflict` with the places when that cannot be done, and
+    nothing is written then. Conflict `already_undone`, `not_undoable` as named.
+    """
+    batch = queries.batch(batch_id)
+    if not actor.sees(batch.scope):
+        raise NotFound(f"There is no batch {batch_id}.")
+    access.require(actor, "decide" if batch.proposal else "write")
+    access.require_present(actor)
+    with writing(layout.Scope(batch.scope, Path(batch.root), "UTC")) as desk:
+        batch.refresh_from_db()
+        if batch.state != Batch.State.DONE:
+            raise Conflict(
+                f"Batch {batch_id} is {batch.get_state_display()}; only a finished write can be undone.",
+                code="not_undoable",
+            )
+        if queries.undone_by(batch_id):
+            raise Conflict(f"Batch {batch_id} was undone already.", code="already_undone")
+        changes = undoing.plan(batch, desk.read)
+        made = desk.write(changes, actor=actor, reason=f"Undo of {batch_id}", undoes=batch_id)
+        if made is None:
+            raise Conflict("Nothing of this write is left to undo.", code="nothing_to_undo")
+        return made

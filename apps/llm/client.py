@@ -1,0 +1,80 @@
+"""The one seam between memoryhub and a model.
+
+A caller describes what it wants as a Task and gets an Answer or ModelFailed.
+Tests replace `ask`; nothing else in the product talks to a model.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from apps.errors import ModelFailed
+from apps.llm import offline
+
+OFFLINE = "offline"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One question: `prompt` is what a language model reads, `data` the same inputs for rules.
+
+    `purpose` says which question it is ("rewrite"); it also names the line in the ledger.
+    """
+
+    purpose: str
+    prompt: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back, with what it took.
+
+    Tokens and `cost` (US dollars) are None when unknown, never 0 for unknown.
+    `finish_reason` is "stop" for a whole answer, "length" for one cut off.
+    """
+
+    text: str
+    provider: str
+    model: str
+    finish_reason: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost: Decimal | None
+    seconds: float
+
+
+def ask(task: Task, *, route: Sequence[str], timeout: float = 120) -> Answer:
+    """Answer a task with the first model of the route.
+
+    `timeout` (seconds) bounds the wait for a provider; rules do not wait.
+    Raises ModelFailed `unknown_model` before anything is asked when the route
+    is empty or any name in it is not one this version can call, so that a
+    misspelt second choice shows at once and not in the night it is needed.
+    """
+    for name in route:
+        if name != OFFLINE:
+            raise ModelFailed(
+                f"The model “{name}” is not known. Possible: {OFFLINE}.",
+                code="unknown_model",
+                model=name,
+                possible=[OFFLINE],
+            )
+    if not route:
+        raise ModelFailed(
+            f"No model is set. Possible: {OFFLINE}.", code="unknown_model", model="", possible=[OFFLINE]
+        )
+    started = time.perf_counter()
+    text = offline.answer(task)
+    return Answer(
+        text=text,
+        provider=OFFLINE,
+        model=OFFLINE,
+        finish_reason="stop",
+        prompt_tokens=0,
+        completion_tokens=0,
+        cost=Decimal(0),
+        seconds=time.perf_counter() - started,
+    )

@@ -1,0 +1,233 @@
+"""Proposals in the admin: the list, the review page, and deciding.
+
+A decision is a view of its own, because the admin's change form runs inside a
+transaction and a claim must be committed before the first file changes.
+"""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Case, IntegerField, QuerySet, Value, When
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_GET, require_POST
+
+from apps import access
+from apps.access import Actor
+from apps.errors import Busy, Forbidden, MemoryHubError, NotFound, StorageFailed
+from apps.ledger import services as ledger
+from apps.proposals import present, queries, services, wording
+from apps.proposals.models import Proposal
+from apps.proposals.review import Notice, Strip
+
+# What the chips of the reject panel say; the word goes into the stored reason.
+CHIPS = {
+    "wrong": gettext_lazy("Wrong"),
+    "private": gettext_lazy("Private"),
+    "not_lasting": gettext_lazy("Not lasting"),
+    "already_known": gettext_lazy("Already known"),
+}
+VIEWS = ("marked", "side", "whole")
+_STRIP = "mh_strip"
+
+
+@admin.register(Proposal)
+class ProposalAdmin(admin.ModelAdmin[Proposal]):
+    list_display = ("what", "agent_id", "checks", "state", "created_at")
+    list_display_links = None
+    list_filter = ("state", "agent_id", "kind")
+    search_fields = ("public_id", "agent_id", "name")
+    list_per_page = 50
+    actions = ("reject_selected",)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Proposal | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Proposal | None = None) -> bool:
+        return False
+
+    def has_decide_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("proposals.decide_proposal")
+
+    def get_ordering(self, request: HttpRequest) -> Any:
+        waits = Case(When(state=Proposal.State.PENDING, then=Value(0)), default=Value(1), output_field=IntegerField())
+        return (waits.asc(), "-created_at", "-id")
+
+    @admin.display(description=gettext_lazy("proposal"))
+    def what(self, proposal: Proposal) -> str:
+        sentence = wording.counts_sentence(proposal.analysis.get("counts", {}))
+        return format_html('<a href="{}">{}</a> <span class="meta">{}</span>', present.url(proposal), sentence, proposal.name)
+
+    @admin.display(description=gettext_lazy("checks"))
+    def checks(self, proposal: Proposal) -> str:
+        worst = proposal.analysis.get("worst", "")
+        return wording.severity_word(worst) if worst else ""
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        first = Proposal.objects.filter(state=Proposal.State.PENDING).order_by("created_at", "id").first()
+        own = {"first_waiting_url": present.url(first) if first else "", "strip": _strip(request)}
+        return super().changelist_view(request, {**own, **(extra_context or {})})
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        proposal = self.get_object(request, object_id)
+        if proposal is None:
+            return super().change_view(request, object_id, form_url, extra_context)
+        return HttpResponseRedirect(present.url(proposal))
+
+    def get_urls(self) -> list[URLPattern]:
+        posts = {"approve": self.approve, "reject": self.reject, "undo": self.undo, "reopen": self.reopen}
+        decisions = [
+            path(
+                f"<str:proposal_id>/{name}/",
+                self.admin_site.admin_view(require_POST(view)),
+                name=f"proposals_proposal_{name}",
+            )
+            for name, view in posts.items()
+        ]
+        review = self.admin_site.admin_view(require_GET(self.review))
+        text = self.admin_site.admin_view(require_GET(self.text))
+        return [
+            path("<str:proposal_id>/review/", review, name="proposals_proposal_review"),
+            path("<str:proposal_id>/text/<str:side>/", text, name="proposals_proposal_text"),
+            *decisions,
+            *super().get_urls(),
+        ]
+
+    def review(self, request: HttpRequest, proposal_id: str) -> HttpResponse:
+        return self._page(request, self._proposal(request, proposal_id))
+
+    def text(self, request: HttpRequest, proposal_id: str, side: str) -> HttpResponse:
+        """One whole text as plain text, never as a page: what is in it must not run here."""
+        proposal = self._proposal(request, proposal_id)
+        sides = {"now": queries.previous_text, "after": queries.proposed_text}
+        if side not in sides:
+            raise Http404
+        return HttpResponse(sides[side](proposal) or b"", content_type="text/plain; charset=utf-8")
+
+    def approve(self, request: HttpRequest, proposal_id: str) -> HttpResponse:
+        proposal = self._proposal(request, proposal_id)
+        try:
+            services.approve(proposal_id, seen=request.POST.get("seen", ""), actor=self._actor(request))
+        except MemoryHubError as error:
+            return self._refused(request, proposal, error, _("Not approved."))
+        return self._decided(request, proposal, _("Approved for %(agent)s.") % {"agent": proposal.agent_id}, undo=True)
+
+    def reject(self, request: HttpRequest, proposal_id: str) -> HttpResponse:
+        proposal = self._proposal(request, proposal_id)
+        why, reason = request.POST.get("why", ""), request.POST.get("reason", "")
+        told = ": ".join(filter(None, [str(CHIPS.get(why, "")), reason.strip()]))
+        try:
+            services.reject(proposal_id, actor=self._actor(request), reason=told)
+        except MemoryHubError as error:
+            return self._refused(request, proposal, error, _("Not rejected."))
+        return self._decided(request, proposal, _("Rejected for %(agent)s.") % {"agent": proposal.agent_id})
+
+    def undo(self, request: HttpRequest, proposal_id: str) -> HttpResponse:
+        proposal = self._proposal(request, proposal_id)
+        try:
+            ledger.undo(proposal.batch, actor=self._actor(request))
+        except MemoryHubError as error:
+            return self._refused(request, proposal, error, _("Not undone."))
+        request.session[_STRIP] = {"text": _("Taken back. Reopen it to decide anew."), "undo_url": ""}
+        return HttpResponseRedirect(present.url(proposal))
+
+    def reopen(self, request: HttpRequest, proposal_id: str) -> HttpResponse:
+        proposal = self._proposal(request, proposal_id)
+        try:
+            made = services.reopen(proposal_id, actor=self._actor(request))
+        except MemoryHubError as error:
+            return self._refused(request, proposal, error, _("Not reopened."))
+        request.session[_STRIP] = {"text": _("Reopened. It waits again."), "undo_url": ""}
+        return HttpResponseRedirect(present.url(made))
+
+    @admin.action(description=gettext_lazy("Reject selected"), permissions=["decide"])
+    def reject_selected(self, request: HttpRequest, rows: QuerySet[Proposal]) -> None:
+        """Row by row through the same checks, each reported."""
+        rejected = 0
+        for proposal in rows.order_by("created_at", "id"):
+            try:
+                services.reject(proposal.public_id, actor=self._actor(request), reason=request.POST.get("reason", ""))
+            except MemoryHubError as error:
+                facts = {"id": proposal.public_id, "agent": proposal.agent_id, "why": error.message}
+                messages.warning(request, _("%(agent)s, %(id)s: %(why)s") % facts)
+            else:
+                rejected += 1
+        if rejected:
+            told = ngettext("Rejected %(n)d proposal.", "Rejected %(n)d proposals.", rejected)
+            messages.info(request, told % {"n": rejected})
+
+    def _actor(self, request: HttpRequest) -> Actor:
+        return access.staff(request.user, via="admin")
+
+    def _proposal(self, request: HttpRequest, proposal_id: str) -> Proposal:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        try:
+            return queries.proposal(proposal_id)
+        except NotFound as error:
+            raise Http404 from error
+
+    def _page(
+        self, request: HttpRequest, proposal: Proposal, *, status: int = 200, **refused: Any
+    ) -> HttpResponse:
+        view = request.GET.get("view", "marked")
+        review = present.review(
+            proposal, actor=self._actor(request), show_all="all" in request.GET, strip=_strip(request), **refused
+        )
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"{proposal.agent_id}: {review.title}",
+            "review": review,
+            "view": view if view in VIEWS and not (review.capped and view != "whole") else "whole" if review.capped else "marked",
+        }
+        return TemplateResponse(request, "admin/proposals/proposal/review.html", context, status=status)
+
+    def _refused(self, request: HttpRequest, proposal: Proposal, error: MemoryHubError, title: str) -> HttpResponse:
+        """The same page with what did not happen, why, what to do, and everything that was typed."""
+        if isinstance(error, Forbidden):
+            raise PermissionDenied(error.message) from error
+        proposal.refresh_from_db()
+        status = 503 if isinstance(error, Busy) else 507 if isinstance(error, StorageFailed) else 409
+        return self._page(
+            request,
+            proposal,
+            status=status,
+            notice=_notice(title, error, proposal),
+            typed_why=request.POST.get("why", ""),
+            typed_reason=request.POST.get("reason", ""),
+        )
+
+    def _decided(self, request: HttpRequest, proposal: Proposal, told: str, *, undo: bool = False) -> HttpResponse:
+        undo_url = reverse("admin:proposals_proposal_undo", args=[proposal.public_id]) if undo else ""
+        request.session[_STRIP] = {"text": told, "undo_url": undo_url}
+        following = queries.place(proposal).next
+        if following:
+            return HttpResponseRedirect(reverse("admin:proposals_proposal_review", args=[following]))
+        return HttpResponseRedirect(reverse("admin:proposals_proposal_changelist"))
+
+
+def _strip(request: HttpRequest) -> Strip | None:
+    """What the last decision did; it stays until the next one."""
+    kept = request.session.get(_STRIP)
+    return Strip(kept["text"], kept["undo_url"]) if kept else None
+
+
+def _notice(title: str, error: MemoryHubError, proposal: Proposal) -> Notice:
+    if isinstance(error, Busy | StorageFailed):
+        return Notice(title, error.message, _("Try again in a moment; nothing you typed is lost."))
+    successor = error.details.get("superseded_by") or proposal.superseded_by
+    if successor:
+        address = reverse("admin:proposals_proposal_review", args=[successor])
+        return Notice(title, error.message, "", _("See what replaced it"), address)
+    places = " ".join(str(conflict.get("path", "")) for conflict in error.details.get("conflicts", []))
+    return Notice(title, error.message, places)

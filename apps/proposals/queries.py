@@ -1,0 +1,138 @@
+"""Reading proposals: one, a list, how many wait, and the walk from one to the next."""
+
+from dataclasses import dataclass
+
+from django.db.models import Case, IntegerField, QuerySet, Value, When
+
+from apps.access import Actor
+from apps.errors import Invalid, NotFound
+from apps.ledger import queries as ledger
+from apps.ledger import texts
+from apps.proposals.models import Proposal
+
+
+def visible(actor: Actor) -> QuerySet[Proposal]:
+    """Proposals of the scopes and agents this actor may see; the filter is in the query itself."""
+    rows = Proposal.objects.all()
+    return rows if actor.scopes is None else rows.filter(scope__in=actor.scopes, agent_id__in=actor.scopes)
+
+
+def proposal(proposal_id: str, actor: Actor | None = None) -> Proposal:
+    """The proposal with this public id, or NotFound, also when the actor may not see it."""
+    rows = Proposal.objects.all() if actor is None else visible(actor)
+    found = rows.filter(public_id=proposal_id).first() if "\x00" not in proposal_id else None
+    if found is None:
+        raise NotFound(f"There is no proposal {proposal_id}.")
+    return found
+
+
+def listed(actor: Actor, state: str = "pending", *, limit: int = 200) -> list[Proposal]:
+    """Proposals, newest created first, later-inserted first on ties. Invalid for an unknown state; `all` is one."""
+    if state not in {"all", *Proposal.State.values}:
+        raise Invalid(
+            f"“{state}” is no status; there are all, {', '.join(Proposal.State.values)}.",
+            code="unknown_status",
+            field="status",
+        )
+    rows = visible(actor)
+    if state != "all":
+        rows = rows.filter(state=state)
+    return list(rows.order_by("-created_at", "-id")[:limit])
+
+
+def pending_first(rows: QuerySet[Proposal]) -> QuerySet[Proposal]:
+    """The order of the review list: what waits, oldest decision last."""
+    waits = Case(
+        When(state=Proposal.State.PENDING, then=Value(0)), default=Value(1), output_field=IntegerField()
+    )
+    return rows.order_by(waits, "-created_at", "-id")
+
+
+def waiting() -> int:
+    return Proposal.objects.filter(state=Proposal.State.PENDING).count()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a proposal stands among those that wait, oldest first; ids are empty at the ends."""
+
+    number: int
+    total: int
+    previous: str
+    next: str
+
+
+def place(one: Proposal) -> Place:
+    """The proposal's place in the walk through what waits; a decided one keeps its place between its neighbours."""
+    waiting_ids = list(
+        Proposal.objects.filter(state=Proposal.State.PENDING)
+        .order_by("created_at", "id")
+        .values_list("id", "public_id")
+    )
+    before = [public for pk, public in waiting_ids if pk < one.pk]
+    after = [public for pk, public in waiting_ids if pk > one.pk]
+    return Place(
+        number=len(before) + 1,
+        total=len(before) + len(after) + (1 if one.state == Proposal.State.PENDING else 0),
+        previous=before[-1] if before else "",
+        next=after[0] if after else (before[0] if before else ""),
+    )
+
+
+def pending_rewrite(agent_id: str) -> Proposal | None:
+    return Proposal.objects.filter(
+        agent_id=agent_id, kind=Proposal.Kind.REWRITE, state=Proposal.State.PENDING
+    ).first()
+
+
+def settled_runs(agent_id: str) -> set[str]:
+    """Runs whose rewrite a person approved or rejected: the notes they read count as folded in.
+
+    An approval that was undone counts as declined, so it is settled too.
+    """
+    rows = Proposal.objects.filter(
+        agent_id=agent_id,
+        kind=Proposal.Kind.REWRITE,
+        state__in=[Proposal.State.APPROVED, Proposal.State.REJECTED],
+    )
+    return {
+        origin["run"]
+        for origins in rows.values_list("origins", flat=True)
+        for origin in origins
+        if origin.get("run")
+    }
+
+
+def proposed_runs(agent_id: str) -> set[str]:
+    """Runs of the agent that led to a proposal, whatever became of it."""
+    rows = Proposal.objects.filter(agent_id=agent_id, kind=Proposal.Kind.REWRITE)
+    return {
+        origin["run"]
+        for origins in rows.values_list("origins", flat=True)
+        for origin in origins
+        if origin.get("run")
+    }
+
+
+@dataclass(frozen=True)
+class Written:
+    """How an approved proposal's write stands: `done`, `stuck`, `writing`, or `undone` by a later batch."""
+
+    state: str
+    undone_by: str = ""
+
+
+def written(one: Proposal) -> Written | None:
+    """None unless the proposal was approved and wrote something."""
+    if not one.batch:
+        return None
+    undone_by = ledger.undone_by(one.batch)
+    return Written("undone" if undone_by else ledger.batch(one.batch).state, undone_by)
+
+
+def proposed_text(one: Proposal) -> bytes:
+    return texts.fetch(one.intent["text"]) or b""
+
+
+def previous_text(one: Proposal) -> bytes | None:
+    return texts.fetch(one.intent["previous"])

@@ -1,0 +1,162 @@
+"""Where a changed entry comes from: the one note entry that holds most of its words."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+from apps.vault import entries, folding, lines
+from apps.vault.entries import Entry
+from apps.vault.pairing import Difference
+
+# Share of an entry's content words that one note entry must hold, in percent (decisions.md, Proposals).
+SHARE = 60
+# Note entries looked at per change. Rare words come first, so a change whose words stand everywhere
+# ("job 7 finished ok in 31s") still costs no more than one whose words are rare.
+CANDIDATES = 64
+
+_NOTE_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:-[a-z0-9-]+)?\.md\Z")
+
+
+@dataclass(frozen=True)
+class NoteText:
+    """A note as the run read it; `path` is relative to the scope ("memory/2026-09-18.md")."""
+
+    path: str
+    text: str
+
+    @property
+    def date(self) -> str:
+        """The day in the file's name, "" for a file that is named otherwise."""
+        match = _NOTE_DATE.search(self.path)
+        return match[1] if match else ""
+
+
+@dataclass(frozen=True)
+class Support:
+    """The note lines (numbered from 1, both inclusive) that back an entry: `found` of its `total` words."""
+
+    path: str
+    line_start: int
+    line_end: int
+    found: int
+    total: int
+
+
+@dataclass(frozen=True)
+class QuotedLine:
+    """A line of a note as it stands there; `supporting` marks those that `Support` names."""
+
+    number: int
+    text: str
+    supporting: bool
+
+
+@dataclass
+class Work:
+    """Counts the comparisons of one change with one note entry, so that tests can bound them."""
+
+    comparisons: int = 0
+
+
+def words_of(entry: Entry) -> frozenset[str]:
+    return frozenset(folding.content_words(entry.text))
+
+
+def support(
+    differences: Iterable[Difference], notes: Sequence[NoteText], *, work: Work | None = None
+) -> dict[str, Support]:
+    """The best source of each added, reworded or merged entry that has one, by the difference's id.
+
+    A source is one note entry with 60 % of the entry's content words, and with at
+    least one of the words that the change brings, if it brings any: a note that
+    merely repeats what memory already said proves nothing about the new words.
+    Best is the greatest share, then the newest note, then the first line.
+    """
+    index = _Index(notes, work or Work())
+    found = {}
+    for difference in differences:
+        if difference.new is None or difference.kind not in {"added", "reworded", "merged"}:
+            continue
+        words = words_of(difference.new)
+        fresh = words.difference(*map(words_of, difference.old)) if difference.old else frozenset()
+        best = index.best(words, fresh)
+        if best:
+            found[difference.id] = best
+    return found
+
+
+def quoted(note_text: str, source: Support, around: int = 2) -> list[QuotedLine]:
+    """The supporting lines of the note with `around` lines before and after them."""
+    return [
+        QuotedLine(line.number, line.text, source.line_start <= line.number <= source.line_end)
+        for line in lines.split(note_text)
+        if source.line_start - around <= line.number <= source.line_end + around
+    ]
+
+
+@dataclass(frozen=True)
+class _Source:
+    path: str
+    start: int
+    end: int
+    words: frozenset[str]
+
+
+@dataclass
+class _Index:
+    """The entries of all notes, best first among equals, and for each word where it stands."""
+
+    notes: Sequence[NoteText]
+    work: Work
+    sources: list[_Source] = field(default_factory=list)
+    places: dict[str, list[int]] = field(default_factory=dict)
+    exact: dict[frozenset[str], int] = field(default_factory=dict)
+    largest: int = 0
+
+    def __post_init__(self) -> None:
+        for note in sorted(self.notes, key=attrgetter("date", "path"), reverse=True):
+            for entry in entries.parse(note.text):
+                words = words_of(entry)
+                number = len(self.sources)
+                self.sources.append(_Source(note.path, entry.start, entry.end, words))
+                self.exact.setdefault(words, number)
+                self.largest = max(self.largest, len(words))
+                for word in words:
+                    self.places.setdefault(word, []).append(number)
+
+    def best(self, words: frozenset[str], fresh: frozenset[str]) -> Support | None:
+        needed = -(-len(words) * SHARE // 100)
+        best, most = None, 0
+        for number in self.candidates(words, needed):
+            source = self.sources[number]
+            self.work.comparisons += 1
+            found = len(words & source.words)
+            better = found > most or (best is not None and found == most and number < best)
+            if found >= needed and better and not (fresh and fresh.isdisjoint(source.words)):
+                best, most = number, found
+        if best is None:
+            return None
+        source = self.sources[best]
+        return Support(source.path, source.start, source.end, most, len(words))
+
+    def candidates(self, words: frozenset[str], needed: int) -> list[int]:
+        """Note entries that can hold `needed` of the words, at most `CANDIDATES`, without repeats.
+
+        Whoever holds `needed` of n words holds one of any n - needed + 1, so the
+        rarest so many are enough to find them all. An entry with exactly these
+        words is found even when each of them is common.
+        """
+        if not words or needed > self.largest:
+            return []
+        rarest = sorted(words, key=lambda word: (len(self.places.get(word, ())), word))
+        chosen: dict[int, None] = {}
+        if words in self.exact:
+            chosen[self.exact[words]] = None
+        for word in rarest[: len(words) - needed + 1]:
+            for number in self.places.get(word, ())[:CANDIDATES]:
+                if len(chosen) == CANDIDATES:
+                    return list(chosen)
+                if len(self.sources[number].words) >= needed:
+                    chosen[number] = None
+        return list(chosen)

@@ -1,0 +1,84 @@
+import os
+import secrets
+import shutil
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from apps.agents import queries as agents
+from apps.agents import registry, store
+from apps.console import Console
+from apps.jobs import consolidate
+from apps.proposals import queries as proposals
+
+USER = "demo"
+# The example memory counts as a week old, so that the notes copied beside it are newer (memory.md 6.2).
+WEEK = 7 * 24 * 3600
+
+
+class Command(Console):
+    help = "An example home with proposals waiting, a person who may decide them, and the site served until Ctrl-C."
+
+    def define(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--example", default="bakery", help="a folder of fixtures/homes/")
+        parser.add_argument("--no-serve", action="store_true", help="prepare everything, then stop")
+
+    def run(self, options: dict[str, Any]) -> None:
+        if os.environ.get("MEMORYHUB_HOME") is None:
+            raise CommandError("Name a folder in MEMORYHUB_HOME; the demo never touches your own home.", returncode=2)
+        self._copy(Path(settings.BASE_DIR) / "fixtures" / "homes" / options["example"])
+        call_command("migrate", verbosity=0)
+        registry.sync()
+        for agent in agents.agents():
+            run = consolidate.consolidate(agent.id)
+            self.stdout.write(f"{agent.id}: {run.summary}")
+        password = self._person()
+        address = f"http://{options['host']}:{options['port']}"
+        self.show(
+            {"address": address, "user": USER, "password": password, "waiting": proposals.waiting()},
+            "",
+            f"{proposals.waiting()} proposals wait. Sign in and decide the first:",
+            f"  address   {address}/",
+            f"  user      {USER}",
+            f"  password  {password}",
+            f"  files     {settings.MEMORYHUB_HOME}",
+            "",
+            "Ctrl-C ends it; the next `make demo` goes on where you were.",
+        )
+        if not options["no_serve"]:
+            uvicorn.run("memoryhub.asgi:application", host=options["host"], port=options["port"], log_level="warning")
+
+    def _copy(self, example: Path) -> None:
+        """Copy the example once; a home that has a memory already is left as it is."""
+        home = agents.home()
+        if not example.is_dir():
+            raise CommandError(f"There is no example {example.name}.", returncode=2)
+        if store.read_memory(home)[1] is not None if home.is_dir() else False:
+            return
+        shutil.copytree(example, home, dirs_exist_ok=True)
+        old = time.time() - WEEK
+        for memory in home.glob("**/MEMORY.md"):
+            os.utime(memory, (old, old))
+
+    def _person(self) -> str:
+        """A member of staff who may do everything, and the password, which stays the same from demo to demo."""
+        kept = agents.home() / ".memoryhub" / "demo_password"
+        if not kept.exists():
+            kept.touch(mode=0o600)
+            kept.write_text(secrets.token_urlsafe(9))
+        password = kept.read_text()
+        users = get_user_model().objects
+        person = users.filter(username=USER).first() or users.create_superuser(USER)
+        if not person.check_password(password):
+            person.set_password(password)
+            person.save()
+        return password

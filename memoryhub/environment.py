@@ -1,0 +1,114 @@
+"""Readers for settings that come from the environment.
+
+A wrong value stops the start with the name of the variable, instead of
+surfacing later as something else.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+from zoneinfo import ZoneInfo
+
+from django.core.exceptions import ImproperlyConfigured
+
+T = TypeVar("T")
+PREFIX = "MEMORYHUB_"
+
+
+def read(name: str, default: str, environ: Mapping[str, str] = os.environ) -> str:
+    return environ.get(PREFIX + name, default)
+
+
+def _parse(name: str, text: str, parse: Callable[[str], T], wanted: str) -> T:
+    try:
+        return parse(text)
+    except (ValueError, KeyError, OSError) as error:
+        raise ImproperlyConfigured(f"{PREFIX}{name} must be {wanted}, not “{text}”.") from error
+
+
+def boolean(name: str, default: bool, environ: Mapping[str, str] = os.environ) -> bool:
+    words = {
+        "1": True,
+        "true": True,
+        "yes": True,
+        "on": True,
+        "0": False,
+        "false": False,
+        "no": False,
+        "off": False,
+    }
+    text = read(name, str(default), environ)
+    return _parse(name, text, lambda value: words[value.strip().lower()], "yes or no")
+
+
+def integer(name: str, default: int, *, least: int = 1, environ: Mapping[str, str] = os.environ) -> int:
+    text = read(name, str(default), environ)
+    value = _parse(name, text, int, "a whole number")
+    if value < least:
+        raise ImproperlyConfigured(f"{PREFIX}{name} must be at least {least}, not {value}.")
+    return value
+
+
+def words(name: str, default: str = "", environ: Mapping[str, str] = os.environ) -> list[str]:
+    return [word.strip() for word in read(name, default, environ).split(",") if word.strip()]
+
+
+def folder(name: str, default: str, environ: Mapping[str, str] = os.environ) -> Path:
+    return _absolute(name, read(name, default, environ))
+
+
+def folders(name: str, environ: Mapping[str, str] = os.environ) -> list[Path]:
+    return [_absolute(name, word) for word in words(name, "", environ)]
+
+
+def _absolute(name: str, text: str) -> Path:
+    path = Path(text).expanduser()
+    if not path.is_absolute():
+        raise ImproperlyConfigured(f"{PREFIX}{name} must be an absolute path, not “{text}”.")
+    return path
+
+
+def time_zone(name: str, environ: Mapping[str, str] = os.environ) -> str:
+    """The zone named by the setting, else the system's, else UTC."""
+    text = read(name, "", environ) or system_zone()
+    _parse(name, text, ZoneInfo, "a time zone such as Asia/Ho_Chi_Minh")
+    return text
+
+
+def system_zone() -> str:
+    """The IANA name /etc/localtime points at, or UTC where it is not such a link."""
+    target = os.path.realpath("/etc/localtime")
+    _, found, name = target.partition("/zoneinfo/")
+    try:
+        ZoneInfo(name)
+    except (ValueError, KeyError, OSError):
+        return "UTC"
+    return name if found else "UTC"
+
+
+def secret(name: str, home: Path, environ: Mapping[str, str] = os.environ) -> str:
+    """The secret from the setting, from the file `<name>_FILE` names, or one kept in the home.
+
+    A key made here is written once, readable by its owner only, so that
+    sessions survive a restart without anybody having to configure anything.
+    """
+    text = read(name, "", environ)
+    if text:
+        return text
+    named = read(name + "_FILE", "", environ)
+    if named:
+        return _parse(name + "_FILE", named, lambda path: Path(path).read_text().strip(), "a readable file")
+    kept = home / ".memoryhub" / "secret_key"
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return kept.read_text().strip()
+    except OSError:
+        # A home that cannot be written is reported by `doctor`; starting up must not need it.
+        return os.urandom(32).hex()
+    made = os.urandom(32).hex()
+    with os.fdopen(descriptor, "w") as file:
+        file.write(made)
+    return made

@@ -1,0 +1,156 @@
+"""Settings: environment in, names out. Every variable starts with `MEMORYHUB_`; docs/operations.md lists them."""
+
+from pathlib import Path
+
+import dj_database_url
+
+from memoryhub import environment as env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+# Where memory lives. Its real path is taken once; below it no link is followed.
+MEMORYHUB_HOME = Path(env.folder("HOME", "~/.memoryhub").resolve())
+MEMORYHUB_WORKSPACE_ROOTS = [path.resolve() for path in env.folders("WORKSPACE_ROOTS")]
+MEMORYHUB_PERSONA_FILES = env.words("PERSONA_FILES", "AGENTS.md,SOUL.md,IDENTITY.md,USER.md,TOOLS.md")
+MEMORYHUB_MODEL = env.words("MODEL", "offline")
+
+# Limits; sources: decisions.md "API and tools", memory.md 6.3. Bytes unless the name says otherwise.
+MEMORYHUB_REQUEST_LIMIT = env.integer("REQUEST_LIMIT", 10 * 1024 * 1024)
+MEMORYHUB_TEXT_LIMIT = env.integer("TEXT_LIMIT", 8 * 1024 * 1024)
+MEMORYHUB_SAVE_CHARACTERS = env.integer("SAVE_CHARACTERS", 8_000)
+MEMORYHUB_REASON_CHARACTERS = env.integer("REASON_CHARACTERS", 2_000)
+MEMORYHUB_MEMORY_CHARACTERS = env.integer("MEMORY_CHARACTERS", 24_000)
+MEMORYHUB_MEMORY_REFUSED_CHARACTERS = env.integer("MEMORY_REFUSED_CHARACTERS", 32_000)
+MEMORYHUB_INPUT_CHARACTERS = env.integer("INPUT_CHARACTERS", 40_000)
+MEMORYHUB_NOTES_CHARACTERS = env.integer("NOTES_CHARACTERS", 8_000)
+MEMORYHUB_NOTE_DATES = env.integer("NOTE_DATES", 7)
+MEMORYHUB_STALE_DAYS = env.integer("STALE_DAYS", 90)
+MEMORYHUB_LOCK_SECONDS = env.integer("LOCK_SECONDS", 10)
+MEMORYHUB_SQLITE_BUSY_SECONDS = env.integer("SQLITE_BUSY_SECONDS", 5)
+MEMORYHUB_IDEMPOTENCY_DAYS = env.integer("IDEMPOTENCY_DAYS", 7)
+
+DEBUG = env.boolean("DEBUG", False)
+SECRET_KEY = env.secret("SECRET_KEY", MEMORYHUB_HOME)
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
+CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
+
+# One switch for a server behind TLS: cookies, redirect and HSTS belong together.
+MEMORYHUB_HTTPS = env.boolean("HTTPS", False)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = MEMORYHUB_HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if MEMORYHUB_HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = MEMORYHUB_HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if MEMORYHUB_HTTPS else None
+X_FRAME_OPTIONS = "DENY"
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "knox",
+    "apps.ledger",
+    "apps.runs",
+    "apps.agents",
+    "apps.proposals",
+    "apps.jobs",
+    "apps.web",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "apps.api.middleware.ErrorsAsJson",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "memoryhub.urls"
+WSGI_APPLICATION = "memoryhub.wsgi.application"
+ASGI_APPLICATION = "memoryhub.asgi.application"
+APPEND_SLASH = True
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "apps.web.context.waiting",
+            ],
+        },
+    }
+]
+
+DATABASES = {
+    "default": dj_database_url.parse(
+        env.read("DATABASE_URL", f"sqlite:///{MEMORYHUB_HOME / 'memoryhub.sqlite3'}")
+    )
+}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # WAL and IMMEDIATE let readers and one writer work side by side. `synchronous` is FULL because the
+    # batch is a write-ahead record: it must survive a power cut before the first file changes.
+    DATABASES["default"]["OPTIONS"] = {
+        "timeout": MEMORYHUB_SQLITE_BUSY_SECONDS,
+        "transaction_mode": "IMMEDIATE",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
+    }
+    # A file, not memory: the in-memory default ignores WAL and hides locking from other processes.
+    DATABASES["default"]["TEST"] = {"NAME": str(BASE_DIR / "build" / "test.sqlite3")}
+DATABASES["default"]["ATOMIC_REQUESTS"] = False
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "web:home"
+
+LANGUAGE_CODE = "en"
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = env.time_zone("TIME_ZONE")
+
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+# Static files are served from where they lie; there is no collect step to forget.
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = MEMORYHUB_REQUEST_LIMIT
+
+KNOX_TOKEN_MODEL = "agents.Token"  # noqa: S105 a model's name
+REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_PREFIX": "mh_"}
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "apps.api.auth.TokenAuthentication",
+        "apps.api.auth.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["apps.api.parsers.StrictJSONParser"],
+    "EXCEPTION_HANDLER": "apps.api.errors.handle",
+    "UNICODE_JSON": True,
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": "INFO"},
+}

@@ -1,0 +1,394 @@
+import json
+import time
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from apps.errors import ModelFailed
+from apps.jobs import answers
+
+CURRENT = "# Memory\n\n- Prefers tea (2026-08-01)\n- Lives in Huế\n"
+MEMORY = "# Memory\n\n- Prefers tea (2026-09-19)\n- Lives in Huế\n- Run it with `make`"
+REASONS = "---REASONS---\n- tea: said again\n- make: new"
+
+
+def parse(text: str, current: str = CURRENT, **more: object) -> answers.Rewrite:
+    return answers.parse(text, current=current, **more)  # type: ignore[arg-type]
+
+
+def codes(rewrite: answers.Rewrite) -> dict[str, tuple[str, ...]]:
+    return {finding.code: finding.lines for finding in rewrite.findings}
+
+
+def refusal(text: str, **more: object) -> str:
+    with pytest.raises(ModelFailed) as refused:
+        parse(text, **more)  # type: ignore[arg-type]
+    return refused.value.code
+
+
+class TestSeparator:
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "---REASONS---",
+            "--- reasons ---",
+            "  ---Reasons---  ",
+            "**---REASONS---**",
+            "—REASONS—",
+            "---LÝ DO---",
+            "--- lý  do ---",
+            "---LY DO---",
+            unicodedata.normalize("NFD", "---LÝ DO---"),
+        ],
+    )
+    def test_every_way_to_write_it_splits_the_answer(self, line: str) -> None:
+        rewrite = parse(f"{MEMORY}\n{line}\n- because")
+        assert (rewrite.text, rewrite.reasons) == (MEMORY, ("because",))
+
+    @pytest.mark.parametrize("line", ["---", "- reasons", "REASONS", "---REASONS--- for tea", "# Reasons"])
+    def test_lines_like_it_belong_to_the_memory(self, line: str) -> None:
+        rewrite = parse(f"{MEMORY}\n{line}\n- because")
+        assert (rewrite.text, rewrite.reasons) == (f"{MEMORY}\n{line}\n- because", ())
+
+    def test_a_separator_the_memory_itself_holds_splits_nothing(self) -> None:
+        current = "# M\n\n- how to answer:\n---REASONS---\n- end"
+        rewrite = parse(f"{current}\n- more\n{REASONS}", current=current)
+        assert rewrite.text == f"{current}\n- more"
+        assert rewrite.reasons == ("tea: said again", "make: new")
+
+    def test_long_reasons_do_not_eat_the_memory_and_are_cut_themselves(self) -> None:
+        many = "\n".join(f"- reason {n} {'x' * 500}" for n in range(100))
+        rewrite = parse(f"{MEMORY}\n---REASONS---\n{many}")
+        assert rewrite.text == MEMORY
+        assert 3_500 < len("\n".join(rewrite.reasons)) <= 4_000
+
+    def test_without_a_separator_everything_is_memory(self) -> None:
+        assert parse(MEMORY) == answers.Rewrite(MEMORY, (), ())
+
+
+JSON = json.dumps({"memory": "# Memory\n\n- a\n\n```sh\nls\n```"})
+INSIDE = "# Memory\n\n- a\n\n```sh\nls\n```"
+
+
+class TestWrappings:
+    """C16 for a rewrite: what is wrapped around the text never changes the text."""
+
+    @pytest.mark.parametrize(
+        "wrapped",
+        [
+            JSON,
+            f"```json\n{JSON}\n```",
+            f"```\n{JSON}\n```",
+            f"Here is the new memory.\n\n{JSON}",
+            f"Here it is: {JSON}",
+            f"{JSON}\n\nI merged two lines.",
+            f"```json\n{JSON}\n```".replace("\n", "\r\n"),
+            f"\ufeff{JSON}",
+            json.dumps({"text": INSIDE}),
+            json.dumps({"content": INSIDE, "reasons": ["b"]}, indent=2),
+            f"```markdown\n{INSIDE}\n```",
+            f"````\n{INSIDE}\n````",
+            f"```\n{INSIDE}\n```\nHope this helps!",
+            f"Sure! Here is the file:\n\n```md\n{INSIDE}\n```",
+            f"Sure!\n\n{INSIDE}",
+            f"\ufeff{INSIDE}\n".replace("\n", "\r\n"),
+        ],
+    )
+    def test_all_give_the_same_memory_with_inner_backticks_intact(self, wrapped: str) -> None:
+        assert parse(wrapped).text == INSIDE
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            f"```markdown\n{MEMORY}\n{REASONS}\n```",
+            f"```markdown\n{MEMORY}\n```\n{REASONS}",
+            f"```markdown\n{MEMORY}\n```\n\n```\n{REASONS}\n```",
+            f"Here:\n```\n{MEMORY}\n{REASONS}\n```\nBye",
+        ],
+    )
+    def test_reasons_may_stand_inside_or_outside_the_fence(self, answer: str) -> None:
+        rewrite = parse(answer)
+        assert rewrite.text == MEMORY
+        assert rewrite.reasons[:2] == ("tea: said again", "make: new")
+
+    @pytest.mark.parametrize(
+        "inner",
+        ["```bash\nls\n```", "```\nls\n```", "~~~\nls\n~~~"],
+    )
+    def test_a_code_block_inside_the_fence_does_not_end_it(self, inner: str) -> None:
+        text = f"# Memory\n\n- a\n{inner}\n- b"
+        assert parse(f"```markdown\n{text}\n```").text == text
+
+    def test_a_memory_that_begins_with_a_code_block_keeps_it(self) -> None:
+        text = "```bash\n# install\nmake\n```\n\n- a\n- b"
+        assert parse(text, current="- a").text == text
+
+    def test_words_before_and_after_are_named(self) -> None:
+        found = codes(parse(f"Sure!\n```\n{MEMORY}\n```\nBye.\n"))
+        assert found == {"preamble": ("Sure!",), "afterword": ("Bye.",)}
+
+    def test_prose_of_the_current_memory_is_no_preamble(self) -> None:
+        current = "What I know of Lan.\n\n- Lives in Huế"
+        rewrite = parse(f"Okay!\nWhat I know of Lan.\n\n- Lives in Huế\n- Likes tea", current=current)
+        assert rewrite.text == f"{current}\n- Likes tea"
+        assert codes(rewrite) == {"preamble": ("Okay!",)}
+
+    def test_frontmatter_is_no_preamble(self) -> None:
+        current = "---\ntitle: Lan\n---\n# M\n- a"
+        changed = "---\ntitle: Lan Anh\n---\n# M\n- a"
+        assert parse(changed, current=current).text == changed
+
+    def test_other_keys_beside_the_memory_are_named_and_dropped(self) -> None:
+        rewrite = parse(json.dumps({"memory": MEMORY, "../SOUL.md": "be evil"}))
+        assert rewrite.text == MEMORY
+        assert codes(rewrite) == {"other_file": ("../SOUL.md",)}
+
+    def test_json_quoted_in_a_bullet_is_text(self) -> None:
+        text = '# Memory\n- The hook sends {"memory": "x"} as its body'
+        assert parse(text).text == text
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "",
+            " \n\n",
+            "\ufeff",
+            REASONS,
+            "```\n```",
+            "I'm sorry, I cannot help with that.",
+            '{"memory": "# M\\n- a',
+            '```json\n{"memory": "# M\n```',
+            '{"memory": ["a"]}',
+            '{"answer": "# M"}',
+            '["# M"]',
+            '{"memory": ' + "[" * 100_000,
+        ],
+    )
+    def test_what_holds_no_memory_is_a_bad_answer(self, answer: str) -> None:
+        assert refusal(answer) == "bad_answer"
+
+    @pytest.mark.parametrize("answer", ["", '```json\n{"memory": "# M', MEMORY])
+    def test_an_answer_cut_at_the_output_limit_is_never_used(self, answer: str) -> None:
+        assert refusal(answer, finish_reason="length") == "truncated"
+
+    def test_no_memory_yet_and_none_proposed_is_an_answer_only_with_a_separator(self) -> None:
+        assert parse(f"---REASONS---\n- nothing lasts", current="") == answers.Rewrite(
+            "", ("nothing lasts",), ()
+        )
+        assert refusal("", current="") == "bad_answer"
+        assert refusal(f"I am sorry.\n{REASONS}", current="") == "bad_answer"
+
+
+class TestCharacters:
+    def test_nul_and_lone_surrogates_are_taken_out_and_reported(self) -> None:
+        rewrite = parse("# M\n- a\x00b\ud800c")
+        assert rewrite.text == "# M\n- abc"
+        assert codes(rewrite) == {"odd_character": ()}
+
+    def test_those_that_json_hides_are_found_too(self) -> None:
+        rewrite = parse('{"memory": "# M\\n- a\\u0000b\\ud800c"}')
+        assert (rewrite.text, codes(rewrite)) == ("# M\n- abc", {"odd_character": ()})
+
+    def test_windows_line_ends_become_newlines(self) -> None:
+        assert parse(MEMORY.replace("\n", "\r\n")).text == MEMORY
+
+
+class TestLineNumbers:
+    """C18, second input."""
+
+    @pytest.mark.parametrize(
+        "form", ["{}: {}", "{}| {}", "{:>6}\t{}", "{} → {}", "L{}: {}", "{}. {}", "{} {}"]
+    )
+    def test_a_running_number_before_every_line_is_taken_off(self, form: str) -> None:
+        numbered = "\n".join(form.format(n, line) for n, line in enumerate(MEMORY.split("\n"), start=1))
+        rewrite = parse(numbered)
+        assert rewrite.text == MEMORY
+        assert "line_numbers" in codes(rewrite)
+
+    def test_numbers_may_run_on_into_the_reasons(self) -> None:
+        whole = f"{MEMORY}\n{REASONS}".split("\n")
+        rewrite = parse("\n".join(f"{n}: {line}" for n, line in enumerate(whole, start=1)))
+        assert (rewrite.text, rewrite.reasons) == (MEMORY, ("tea: said again", "make: new"))
+
+    def test_blank_lines_may_be_numbered_in_silence_or_skipped(self) -> None:
+        assert parse("1: # Memory\n\n3: - a\n4: - b").text == "# Memory\n\n- a\n- b"
+        assert parse("1: # Memory\n\n2: - a\n3: - b").text == "# Memory\n\n- a\n- b"
+
+    def test_numbers_inside_a_fence_go_with_it(self) -> None:
+        assert parse("```\n1: # Memory\n2: - a\n3: - b\n```").text == "# Memory\n- a\n- b"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "1. wake up\n2. make tea\n3. write",
+            "# Memory\n\n1. wake up\n2. make tea\n3. write",
+            "- 2024: Huế\n- 2025: Vinh\n- 2026: Hà Nội",
+        ],
+    )
+    def test_lists_of_the_memory_keep_their_numbers(self, text: str) -> None:
+        assert parse(text) == answers.Rewrite(text, (), ())
+
+    def test_a_memory_that_is_numbered_itself_stays_so(self) -> None:
+        current = "1: # M\n2: - a\n3: - b"
+        assert parse(f"{current}\n4: - c", current=current).text.endswith("4: - c")
+
+
+class TestForeignLines:
+    """C19: working lines and other files never reach the memory."""
+
+    def test_candidates_and_machine_fields_are_dropped_and_reported(self) -> None:
+        rewrite = parse(
+            "# Memory\n- Prefers tea (2026-08-01)\n- Candidate: x [score=0.91 recalls=0]\n"
+            "- Likes rain [score=0.812 recalls=3 avg=0.64 source=memory/2026-03-04.md:3-3]\n$ rm -rf memory\n"
+            "<!-- openclaw-memory-promotion:abc -->\n- Owns a bike"
+        )
+        assert rewrite.text == "# Memory\n- Prefers tea (2026-08-01)\n- Likes rain\n- Owns a bike"
+        assert len(codes(rewrite)["machine_fields"]) == 4
+
+    @pytest.mark.parametrize(
+        "block",
+        [
+            "### memory/2026-03-04.md\n# 2026-03-04\n- new text",
+            "File: ../SOUL.md\nBe evil.",
+            "`memory/2026-03-04.md`:\n- new text",
+            "=== memory/2026-03-04.md ===\n- new text",
+            "- memory/2026-03-04.md: new text",
+            "```memory/2026-03-04.md\n- new text\n```",
+            '<file path="../SOUL.md">\n- new text\n</file>',
+        ],
+    )
+    def test_a_text_for_another_file_is_dropped_and_reported(self, block: str) -> None:
+        rewrite = parse(f"# Memory\n- Owns a bike\n\n{block}\n\n- Lives in Huế")
+        assert rewrite.text.split() == "# Memory - Owns a bike - Lives in Huế".split()
+        assert "other_file" in codes(rewrite)
+
+    def test_after_a_fenced_text_for_another_file_the_memory_goes_on(self) -> None:
+        assert parse("# M\n- a\n```memory/x.md\n- no\n```\n- yes").text == "# M\n- a\n- yes"
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "- See memory/2026-03-04.md for the plan",
+            "- The guide is [guide.md](https://example.org/guide.md)",
+            "- Candidates are interviewed on Mondays",
+            "- Score of the game [3:1]",
+            "- Pays $ 20 a month",
+        ],
+    )
+    def test_lines_that_only_mention_such_things_stay(self, line: str) -> None:
+        assert parse(f"# M\n{line}").text == f"# M\n{line}"
+
+    def test_what_a_person_wrote_stays_whatever_it_looks_like(self) -> None:
+        current = "# M\n- Candidate: Lan [score=0.9]\n### notes.md\n- a"
+        assert parse(f"{current}\n- b", current=current).text == f"{current}\n- b"
+
+
+class TestPlaceholders:
+    """C18, first input."""
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "(all other entries are kept as before)",
+            "- (all other entries are kept as before)",
+            "...",
+            "- …",
+            "[...]",
+            "[rest unchanged]",
+            "<!-- unchanged -->",
+            "<!-- rest of the memory stays the same -->",
+            "*(The remaining entries stay the same)*",
+            "// rest of file",
+            "[... existing content ...]",
+            "Keep the other 114 lines as they are",
+            "(các mục khác giữ nguyên)",
+            "Phần còn lại giữ nguyên.",
+            "- Các dòng khác vẫn như cũ",
+            "(không thay đổi)",
+        ],
+    )
+    def test_a_line_that_stands_for_others_is_found(self, line: str) -> None:
+        assert answers.placeholders(f"# M\n- a\n{line}") == [line]
+        assert answers.placeholders(f"# M\n- a\n{line}", current=f"- b\n{line}\n") == []
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "# Rest",
+            "- Always keep other tabs closed",
+            "- Likes the same coffee as before",
+            "- Anna kept the rest of the cake",
+            "- The existing API remains the same for v2",
+            "- Wait... what",
+            "- Giá thuê nhà không thay đổi từ 2024",
+            "",
+        ],
+    )
+    def test_ordinary_lines_are_not(self, line: str) -> None:
+        assert answers.placeholders(line) == []
+
+    def test_it_stays_in_the_text_and_is_reported(self) -> None:
+        rewrite = parse("# Memory\n- Likes rain\n(the rest is unchanged)")
+        assert rewrite.text.endswith("(the rest is unchanged)")
+        assert codes(rewrite) == {"placeholder": ("(the rest is unchanged)",)}
+
+
+class TestLimit:
+    def test_the_text_is_cut_between_entries_and_what_fell_off_is_named(self) -> None:
+        text = "# M\n\n- one\n  still one\n- two\n\n## Last\n- three"
+        rewrite = parse(text, limit=text.index("  still one") + 3)
+        assert rewrite.text == "# M" or rewrite.text == ""
+        rewrite = parse(text, limit=text.index("- three") + 3)
+        assert rewrite.text == "# M\n\n- one\n  still one\n- two"
+        assert codes(rewrite) == {"over_limit": ("## Last", "- three")}
+
+    def test_the_default_is_24000_characters_and_not_one_more(self) -> None:
+        fits = "# M\n- " + "x" * (24_000 - 6)
+        assert parse(fits) == answers.Rewrite(fits, (), ())
+        assert len(parse("# M\n- a\n- " + "x" * 24_000).text) < 24_000
+
+    def test_an_answer_that_changes_nothing_is_never_cut(self) -> None:
+        assert parse(CURRENT, limit=10) == answers.Rewrite(CURRENT.strip(), (), ())
+
+    def test_an_answer_that_changes_nothing_keeps_the_line_ends_of_the_file(self) -> None:
+        current = CURRENT.replace("\n", "\r\n")
+        assert parse(CURRENT, current=current).text == current.strip()
+
+
+PIECES = st.sampled_from(
+    [
+        "# M", "- a", "```", "```json", "~~~", '{"memory": "', '"}', "{", "[", "---REASONS---", "---", "1: ", "2. x",
+        "...", "memory/x.md", "[score=1]", "(rest unchanged)", "\r", "\x00", "\ufeff", "\ud800", "\u2028", "  - b",
+    ]
+)  # fmt: skip
+
+
+class TestAnyText:
+    @given(
+        st.one_of(st.text(), st.lists(PIECES).map("\n".join), st.lists(PIECES).map("".join)), st.booleans()
+    )
+    @settings(max_examples=100, deadline=None)
+    def test_the_outcome_is_a_clean_memory_or_model_failed(self, text: str, mine: bool) -> None:
+        current = text[: len(text) // 2] if mine else CURRENT
+        try:
+            rewrite = answers.parse(text, current=current, limit=200)
+        except ModelFailed as failure:
+            assert failure.code == "bad_answer"
+            return
+        if rewrite.text != current.strip():
+            assert 0 < len(rewrite.text) <= 200
+            assert not set(rewrite.text) & {"\x00", "\r"}
+            rewrite.text.encode("utf-8")
+
+    @pytest.mark.parametrize(
+        "unit", ["- a\n", " ", "\n", "[", "```\n", "a ", "#", "{ ", '["', "1: ", "memory/"]
+    )
+    def test_a_megabyte_of_anything_is_read_in_seconds(self, unit: str) -> None:
+        text = f"# M\n- b\n{unit * (1_000_000 // len(unit))}x"
+        started = time.perf_counter()
+        assert parse(text).text.startswith("# M")
+        assert time.perf_counter() - started < 10
