@@ -91,6 +91,4 @@ class Person(Protocol):
 def staff(person: Person, *, via: str) -> Actor:
     """The actor a signed-in person is: their permissions as rights, present, source `web`."""
     rights = {right for permission, granted in STAFF_RIGHTS.items() if person.has_perm(permission) for right in granted}
-    return Actor(
-        kind="staff", id=person.get_username(), rights=frozenset(rights), present=True, source="web", via=via
-    )
+    return Actor(kind="staff", id=person.get_username(), rights=frozenset(rights), present=True, source="web", via=via)

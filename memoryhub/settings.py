@@ -94,9 +94,7 @@ TEMPLATES = [
 ]
 
 DATABASES = {
-    "default": dj_database_url.parse(
-        env.read("DATABASE_URL", f"sqlite:///{MEMORYHUB_HOME / 'memoryhub.sqlite3'}")
-    )
+    "default": dj_database_url.parse(env.read("DATABASE_URL", f"sqlite:///{MEMORYHUB_HOME / 'memoryhub.sqlite3'}"))
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # WAL and IMMEDIATE let readers and one writer work side by side. `synchronous` is FULL because the

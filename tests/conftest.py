@@ -64,9 +64,7 @@ def staff(db: None) -> User:
     person = User.objects.create_user("mai", password="mai", is_staff=True)
     for permission in STAFF_RIGHTS:
         label, codename = permission.split(".")
-        person.user_permissions.add(
-            Permission.objects.get(content_type__app_label=label, codename=codename)
-        )
+        person.user_permissions.add(Permission.objects.get(content_type__app_label=label, codename=codename))
     return person
 
 

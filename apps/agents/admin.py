@@ -1,7 +1,5 @@
 """Agents and tokens in the admin."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -21,7 +19,7 @@ from apps.errors import MemoryHubError
 
 
 @admin.register(Agent)
-class AgentAdmin(admin.ModelAdmin[Agent]):
+class AgentAdmin(admin.ModelAdmin):
     list_display = ("id", "name", "memory", "where", "days")
     search_fields = ("id", "name")
     fields = ("id", "name", "zone", "model", "where")
@@ -47,7 +45,7 @@ class AgentAdmin(admin.ModelAdmin[Agent]):
     def memory(self, agent: Agent) -> str:
         return format_html('<a href="{}">MEMORY.md</a>', reverse("web:file", args=[agent.pk, "MEMORY.md"]))
 
-    def save_model(self, request: HttpRequest, obj: Agent, form: forms.ModelForm[Agent], change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Agent, form: forms.ModelForm, change: bool) -> None:
         if change:
             registry.change(obj.pk, name=obj.name, zone=obj.zone, model=obj.model)
         else:
@@ -97,7 +95,7 @@ class DirectoryForm(forms.Form):
     )
 
 
-class TokenForm(forms.ModelForm[Token]):
+class TokenForm(forms.ModelForm):
     rights = forms.MultipleChoiceField(
         label=gettext_lazy("Rights"),
         choices=[(right, right) for right in RIGHTS],
@@ -111,7 +109,7 @@ class TokenForm(forms.ModelForm[Token]):
 
 
 @admin.register(Token)
-class TokenAdmin(admin.ModelAdmin[Token]):
+class TokenAdmin(admin.ModelAdmin):
     form = TokenForm
     list_display = ("name", "agent", "may", "created", "expiry")
     list_filter = ("agent",)
@@ -124,7 +122,7 @@ class TokenAdmin(admin.ModelAdmin[Token]):
     def may(self, token: Token) -> str:
         return ", ".join(token.rights)
 
-    def save_model(self, request: HttpRequest, obj: Token, form: forms.ModelForm[Token], change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Token, form: forms.ModelForm, change: bool) -> None:
         made, secret = Token.objects.issue(name=obj.name, agent=obj.agent, rights=obj.rights, expiry=obj.expiry)
         obj.digest, obj.public_id = made.digest, made.public_id
         request.issued_secret = secret  # type: ignore[attr-defined]

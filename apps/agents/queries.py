@@ -13,6 +13,7 @@ from apps.agents.models import Agent, Token
 from apps.errors import Invalid, NotFound
 from apps.vault import layout
 
+
 def agent(agent_id: str) -> Agent:
     """The agent with this id, or NotFound; an archived one is not found either."""
     found = Agent.objects.filter(pk=agent_id, archived_at=None).first() if _storable(agent_id) else None
@@ -105,9 +106,7 @@ def refuse_forged(source: str) -> None:
 
 def job_actor(kind: str) -> Actor:
     """A job of ours: it may read and propose; deciding is for people."""
-    return Actor(
-        kind="job", id=kind, rights=frozenset({"read", "propose"}), source=f"memory:{kind}", via="job"
-    )
+    return Actor(kind="job", id=kind, rights=frozenset({"read", "propose"}), source=f"memory:{kind}", via="job")
 
 
 def usual_directory(agent_id: str) -> Path:

@@ -47,9 +47,7 @@ def add(agent_id: str, *, name: str = "", directory: str = "", zone: str = "", m
     return made
 
 
-def change(
-    agent_id: str, *, name: str | None = None, zone: str | None = None, model: str | None = None
-) -> Agent:
+def change(agent_id: str, *, name: str | None = None, zone: str | None = None, model: str | None = None) -> Agent:
     """Change what is given (None stays). A change of zone renames no old note."""
     one = queries.agent(agent_id)
     for attribute, value in (("name", name), ("zone", zone), ("model", model)):
@@ -91,9 +89,7 @@ def sync() -> Synced:
     names = [layout.MASTER]
     folder = queries.home() / "agents"
     if folder.is_dir():
-        names += sorted(
-            entry.name for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith(".")
-        )
+        names += sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith("."))
     for name in names:
         if Agent.objects.filter(pk=name).exists():
             result.present.append(name)
@@ -123,9 +119,7 @@ def checked_directory(agent_id: str, directory: str) -> Path:
     if not any(real.is_relative_to(root) and real != root for root in settings.MEMORYHUB_WORKSPACE_ROOTS):
         raise _bad_directory(f"{real} lies under no folder listed in MEMORYHUB_WORKSPACE_ROOTS.")
     taken = {"the home": queries.home()}
-    taken |= {
-        f"agent {one.id}": Path(one.directory) for one in Agent.objects.exclude(pk=agent_id) if one.directory
-    }
+    taken |= {f"agent {one.id}": Path(one.directory) for one in Agent.objects.exclude(pk=agent_id) if one.directory}
     for owner, path in taken.items():
         if real.is_relative_to(path) or path.is_relative_to(real):
             raise _bad_directory(f"{real} overlaps the folder of {owner}.")
@@ -141,9 +135,7 @@ def _validate(one: Agent) -> None:
         one.full_clean(exclude=["directory"], validate_unique=False)
     except ValidationError as error:
         name, messages = next(iter(error.message_dict.items()))
-        raise Invalid(
-            " ".join(messages), code="bad_name" if name == "id" else "bad_value", field=name
-        ) from error
+        raise Invalid(" ".join(messages), code="bad_name" if name == "id" else "bad_value", field=name) from error
 
 
 def _make_folders(one: Agent) -> None:
@@ -156,18 +148,14 @@ def _make_folders(one: Agent) -> None:
             raise Invalid(f"{folder} leads through a link.", code="bad_directory", field="directory")
 
 
-def issue_token(
-    name: str, *, rights: Sequence[str], agent_id: str = "", days: int | None = None
-) -> tuple[Token, str]:
+def issue_token(name: str, *, rights: Sequence[str], agent_id: str = "", days: int | None = None) -> tuple[Token, str]:
     """Make a token, for one agent or (empty) for all; the secret is returned once and only its hash is kept.
 
     `days` is its life, None for no end. Raises Invalid naming the field, NotFound for the agent.
     """
     agent = queries.agent(agent_id) if agent_id else None
     expiry = timezone.now() + timedelta(days=days) if days is not None else None
-    draft = Token(
-        digest="x", token_key="x", name=name, agent=agent, rights=list(dict.fromkeys(rights)), expiry=expiry
-    )
+    draft = Token(name=name, agent=agent, rights=list(dict.fromkeys(rights)), expiry=expiry)
     try:
         draft.full_clean(exclude=["digest", "token_key", "agent"])
     except ValidationError as error:

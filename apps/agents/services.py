@@ -44,9 +44,7 @@ def body_key(name: str, body: object) -> ledger.Key:
     if not name:
         return ledger.Key()
     if len(name) > 200 or not name.isprintable():
-        raise Invalid(
-            "An idempotency key is 1 to 200 printable characters.", code="bad_key", field="Idempotency-Key"
-        )
+        raise Invalid("An idempotency key is 1 to 200 printable characters.", code="bad_key", field="Idempotency-Key")
     canonical = json.dumps(body, sort_keys=True, ensure_ascii=True)
     return ledger.Key(name, hashlib.sha256(canonical.encode()).hexdigest())
 
@@ -101,9 +99,7 @@ def write_memory(agent_id: str, text: str, *, actor: Actor, when: Precondition, 
     )
 
 
-def write_note(
-    agent_id: str, day: str, text: str, *, actor: Actor, when: Precondition, key: str = ""
-) -> Written:
+def write_note(agent_id: str, day: str, text: str, *, actor: Actor, when: Precondition, key: str = "") -> Written:
     """Replace one note by exactly this text, making it when missing.
 
     Raises Forbidden `not_present` in an unattended turn, Invalid, TooLarge,
@@ -154,6 +150,4 @@ def _refuse_text(text: str, field: str) -> None:
 def _refuse_large(data: bytes, field: str = "text") -> None:
     limit = settings.MEMORYHUB_TEXT_LIMIT
     if len(data) > limit:
-        raise TooLarge(
-            f"A file may have {limit:,} bytes; this would have {len(data):,}.", limit=limit, field=field
-        )
+        raise TooLarge(f"A file may have {limit:,} bytes; this would have {len(data):,}.", limit=limit, field=field)

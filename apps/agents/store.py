@@ -68,9 +68,7 @@ def notes(root: Path) -> list[Note]:
         if data is None:
             continue
         text = decode(data)
-        found.append(
-            Note(stem, stem[:10], len(text), file.path, text, files.sha256(data) or "", file.modified)
-        )
+        found.append(Note(stem, stem[:10], len(text), file.path, text, files.sha256(data) or "", file.modified))
     return sorted(found, key=lambda note: note.day, reverse=True)
 
 

@@ -18,13 +18,13 @@ class TextField(serializers.CharField):
         return super().to_internal_value(data)
 
 
-class Body(serializers.Serializer[Any]):
+class Body(serializers.Serializer):
     """A request's body. A field it does not know is refused: ignoring it could do what was not meant."""
 
     def to_internal_value(self, data: Any) -> Any:
         unknown = sorted(set(data) - set(self.fields))
         if unknown:
-            raise serializers.ValidationError(dict.fromkeys(unknown, ["This field is not known here."]))
+            raise serializers.ValidationError({name: ["This field is not known here."] for name in unknown})
         return super().to_internal_value(data)
 
     @classmethod

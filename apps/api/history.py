@@ -16,7 +16,7 @@ from apps.ledger.models import Batch
 MOST = 200
 
 
-class Filters(serializers.Serializer[Any]):
+class Filters(serializers.Serializer):
     scope = TextField(default="")
     path = TextField(default="")
     actor = TextField(default="")

@@ -20,13 +20,9 @@ class ErrorsAsJson:
         is_api = request.path_info.startswith("/api/")
         if "\x00" in request.path_info or b"\x00" in unquote_to_bytes(request.META.get("QUERY_STRING", "")):
             if is_api:
-                refusal = errors.body(
-                    "bad_name", "An address cannot hold a NUL character.", {"field": "path"}
-                )
+                refusal = errors.body("bad_name", "An address cannot hold a NUL character.", {"field": "path"})
                 return JsonResponse(refusal, status=422)
-            return HttpResponseBadRequest(
-                "An address cannot hold a NUL character.", content_type="text/plain"
-            )
+            return HttpResponseBadRequest("An address cannot hold a NUL character.", content_type="text/plain")
         response = self.get_response(request)
         if is_api and response.status_code >= 400 and response.get("Content-Type") != "application/json":
             code, message = errors.CODES.get(response.status_code, ("error", response.reason_phrase))

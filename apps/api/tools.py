@@ -22,7 +22,5 @@ class ToolView(APIView):
     def post(self, request: Request, agent_id: str, name: str) -> Response:
         fields = CallBody.read(request.data)
         caller = actor(request, source=fields["source"])
-        answer = table.call(
-            name, agent_id, fields["arguments"], actor=caller, key=idempotency_key(request.headers)
-        )
+        answer = table.call(name, agent_id, fields["arguments"], actor=caller, key=idempotency_key(request.headers))
         return Response({"text": answer.text, "data": answer.data, "is_error": answer.is_error})

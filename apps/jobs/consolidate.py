@@ -16,7 +16,7 @@ from apps.agents import store
 from apps.errors import ModelFailed
 from apps.jobs import answers, inputs, prompt
 from apps.llm.client import Task
-from apps.proposals import analysis, support
+from apps.proposals import analysis, sentences, support
 from apps.proposals import queries as proposals
 from apps.proposals import services as proposing
 from apps.runs import queries as runs_queries
@@ -66,7 +66,10 @@ def consolidate(agent_id: str, *, force: bool = False, source: str = SOURCE) -> 
             folded=folded,
         )
         if not chosen.notes or not (force or _something_newer(agent_id, scope.root, material, folded)):
-            run.outcome, run.summary = "nothing_newer", "Nothing is newer than the memory; no model was asked."
+            run.outcome, run.summary = (
+                "nothing_newer",
+                "Nothing is newer than the memory; no model was asked.",
+            )
             return run
         run.read = sorted(chosen.keys)
         run.left_out = sorted(key for key, note in material.keyed.items() if note.name in chosen.left_out)
@@ -121,26 +124,20 @@ def _something_newer(agent_id: str, root: Path, material: Material, folded: froz
 
 def _refuse_unsuitable(material: Material) -> None:
     """Raise ModelFailed for a memory that must not be rewritten: `bad_encoding`, `memory_too_large`."""
-    document = formats.read(material.data or b"", "memory")
-    fault = document.undecodable
+    data = material.data or b""
+    fault = formats.read(data, "memory").undecodable
+    nul = data.find(b"\x00")
+    if fault is None and nul >= 0:
+        fault = (data[:nul].count(b"\n") + 1, nul)
     if fault is not None:
+        line, byte = fault
         raise ModelFailed(
-            f"{material.path} is not UTF-8 in line {fault.line} (byte {fault.offset}). "
-            "Save it as UTF-8; until then it is left alone.",
+            f"{material.path} is not plain UTF-8 in line {line} (byte {byte}). Save it as UTF-8 without NUL; "
+            "until then it is left alone.",
             code="bad_encoding",
             path=material.path,
-            line=fault.line,
-            byte=fault.offset,
-        )
-    if "\x00" in document.text:
-        before = document.text.partition("\x00")[0]
-        raise ModelFailed(
-            f"{material.path} holds a NUL character in line {before.count(chr(10)) + 1} "
-            f"(byte {len(before.encode())}). Remove it; until then it is left alone.",
-            code="bad_encoding",
-            path=material.path,
-            line=before.count("\n") + 1,
-            byte=len(before.encode()),
+            line=line,
+            byte=byte,
         )
     limit = settings.MEMORYHUB_MEMORY_REFUSED_CHARACTERS
     if len(material.memory) > limit:
@@ -169,9 +166,7 @@ def _ask(run: Run, route: Sequence[str], material: Material, chosen: inputs.Inpu
     return answers.parse(answer.text, current=material.memory, finish_reason=answer.finish_reason, limit=limit)
 
 
-def _conclude(
-    run: Run, agent_id: str, material: Material, chosen: inputs.Inputs, rewrite: answers.Rewrite
-) -> None:
+def _conclude(run: Run, agent_id: str, material: Material, chosen: inputs.Inputs, rewrite: answers.Rewrite) -> None:
     later = f" {len(chosen.left_out)} notes are left for a later run." if chosen.left_out else ""
     if chosen.cut:
         later = f" The note {chosen.cut} was too long and was read in part.{later}"
@@ -200,4 +195,4 @@ def _conclude(
         run=run.public_id,
     )
     run.outcome = "proposed"
-    run.summary = f"{found.sentence} Proposal {proposal.public_id} waits for a person.{later}"
+    run.summary = f"{sentences.counts(found.counts)}. Proposal {proposal.public_id} waits for a person.{later}"

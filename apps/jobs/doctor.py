@@ -18,7 +18,7 @@ from apps.vault import layout
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing a person should look at. `line` is 0 for the whole; `scope` and `path` are empty where none is meant."""
+    """One thing a person should look at; `line` is 0 for the whole, `scope` and `path` empty where none is meant."""
 
     check: str
     message: str
@@ -28,7 +28,7 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Every finding of every check; an empty list means that all is well. Changes nothing but a file it removes again."""
+    """Every finding of every check; none means that all is well. Changes nothing but a file it removes again."""
     return [*_home(), *_database(), *_agents(), *_batches()]
 
 
@@ -53,7 +53,10 @@ def _database() -> Iterator[Finding]:
         if waiting:
             yield Finding("database", f"{len(waiting)} migrations wait; run `manage.py migrate`.")
         if connection.settings_dict["ATOMIC_REQUESTS"]:
-            yield Finding("database", "ATOMIC_REQUESTS is on; a claim could not be committed before the first file changes.")
+            yield Finding(
+                "database",
+                "ATOMIC_REQUESTS is on; a claim could not be committed before the first file changes.",
+            )
         if connection.vendor == "sqlite":
             yield from _sqlite()
     except DatabaseError as error:

@@ -23,15 +23,17 @@ _WORKING_LINE = re.compile(
 )
 
 _PATH = r"(?:[\w.~-]{1,80}/){0,8}[\w.~-]{1,120}\.md"
+# On a line freed of the decoration around it: "memory/x.md", "File: x.md", `file path="x.md`, "x.md: new text".
 _NAMES_FILE = re.compile(
-    rf"[\s#>*+=`<\[-]*(?:(?:file|path|update|updated|tệp)\b[\s:=]*)?[\"'`*\[]*(?P<path>{_PATH})[\"'`*\]]*"
-    r"(?P<rest>\s*(?::|=>|->|→|=|>)\s*\S.*)?[\s:=>*`\])-]*",
+    rf"(?:(?:file|path|update|updated|tệp)\b(?: ?(?:path|name))?[\s:=]{{0,5}})?[\"'`*]{{0,4}}(?P<path>{_PATH})"
+    r"(?:[\"'`*\])]{0,4}\s{0,5}(?P<rest>:|=>|->|→|=)\s.*)?",
     re.IGNORECASE,
 )
-_FENCED_FILE = re.compile(
-    rf"\s{{0,3}}(?:`{{3,}}|~{{3,}})\s*(?:[\w-]+[\s:=]+)?(?P<path>{_PATH})\s*", re.IGNORECASE
-)
-_FENCE_END = re.compile(r"\s{0,3}(?:`{3,}|~{3,})\s*")
+_DECORATION = " \t#>*+=<-[]`\"':"
+_FENCED_FILE = re.compile(rf"[`~]{{3,9}}\s{{0,5}}(?:[\w-]+[\s:=]{{1,5}})?(?P<path>{_PATH})", re.IGNORECASE)
+_CLOSING_TAG = re.compile(r"</\w+>")
+_LONGEST_NAMING = 400
+_FENCE_END = re.compile(r"`{3,}|~{3,}")
 
 _REST = (
     r"(?:(?:all\s+)?(?:the\s+)?(?:rest|everything else|remainder)"
@@ -74,7 +76,7 @@ def sift(lines: Iterable[str], known: frozenset[str]) -> Sifted:
     """Take machine fields and texts of other files out of the lines of an answer.
 
     A block that begins by naming another Markdown file is dropped until a line
-    of the current memory or the name of MEMORY.md; a field in brackets is cut
+    of the current memory, the end of its fence or tag, or the name of MEMORY.md; a field in brackets is cut
     out of its line. `known`: the trimmed lines of the current memory.
     """
     kept: list[str] = []
@@ -87,19 +89,16 @@ def sift(lines: Iterable[str], known: frozenset[str]) -> Sifted:
             inside = None
             kept.append(line)
             continue
-        named = _FENCED_FILE.fullmatch(line) or _NAMES_FILE.fullmatch(line)
-        if named is not None:
-            own = _is_memory(named["path"])
-            if own and inside is None and named.re is _NAMES_FILE:
-                kept.append(line)
-                continue
-            whole = named.re is _FENCED_FILE or named["rest"] is None
-            inside = None if own or not whole else ("fence" if named.re is _FENCED_FILE else "block")
+        named = _named(stripped)
+        if named is not None and named.own and inside is None:
+            kept.append(line)
+        elif named is not None:
+            inside = None if named.own else named.begins
             files.append(stripped)
         elif inside is not None:
             if stripped:
                 files.append(stripped)
-            if inside == "fence" and _FENCE_END.fullmatch(line):
+            if (_FENCE_END if inside == "fence" else _CLOSING_TAG).fullmatch(stripped):
                 inside = None
         elif _WORKING_LINE.match(_SIGN.sub("", line)):
             fields.append(stripped)
@@ -111,6 +110,26 @@ def sift(lines: Iterable[str], known: frozenset[str]) -> Sifted:
         else:
             kept.append(line)
     return Sifted(tuple(kept), tuple(fields), tuple(files))
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A line that names a Markdown file: the memory itself or another, and what begins with it."""
+
+    own: bool
+    begins: str | None  # "block", "fence", or None when the new text stands on the same line
+
+
+def _named(stripped: str) -> _Named | None:
+    if ".md" not in stripped.casefold():
+        return None
+    fenced = _FENCED_FILE.fullmatch(stripped)
+    if fenced:
+        return _Named(own=_is_memory(fenced["path"]), begins="fence")
+    plain = _NAMES_FILE.fullmatch(stripped[:_LONGEST_NAMING].strip(_DECORATION))
+    if plain:
+        return _Named(own=_is_memory(plain["path"]), begins=None if plain["rest"] else "block")
+    return None
 
 
 def _is_memory(path: str) -> bool:

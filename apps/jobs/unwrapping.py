@@ -210,21 +210,23 @@ def without_line_numbers(text: str, current: str) -> str | None:
 def _renumbered(text: str, pattern: re.Pattern[str], *, needs_proof: bool) -> str | None:
     bare: list[str] = []
     numbered = others = blanks = 0
+    proven = False
     last: int | None = None
     for line in text.split("\n"):
         found = pattern.fullmatch(line)
         if found and (last is None or last < int(found.group(1)) <= last + 1 + blanks):
             bare.append(found.group(2))
+            proven = proven or is_structure(found.group(2))
             last = int(found.group(1))
             numbered += 1
             blanks = 0
             continue
         bare.append(line)
         if last is not None:
-            others += bool(line.strip())
+            others += bool(line.strip()) and not FENCE.match(line)
             blanks += not line.strip()  # a blank line may be counted without showing its number
     if numbered < 3 or others * 9 > numbered:
         return None
-    if needs_proof and not any(is_structure(line) for line in bare):
+    if needs_proof and not proven:
         return None
     return "\n".join(bare)

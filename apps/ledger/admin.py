@@ -17,7 +17,7 @@ from apps.ledger.models import Batch
 
 
 @admin.register(Batch)
-class BatchAdmin(admin.ModelAdmin[Batch]):
+class BatchAdmin(admin.ModelAdmin):
     list_display = ("created_at", "scope", "paths", "actor", "reason", "state")
     list_filter = ("state", "scope", "via")
     search_fields = ("public_id", "actor", "reason", "changes__path")
@@ -44,7 +44,11 @@ class BatchAdmin(admin.ModelAdmin[Batch]):
         return [path("<int:pk>/undo/", undo, name="ledger_batch_undo"), *super().get_urls()]
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         batch = self.get_object(request, object_id)
         if batch is None or not self.has_view_permission(request, batch):

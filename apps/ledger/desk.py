@@ -54,9 +54,7 @@ class Desk:
     def read(self, path: str) -> bytes | None:
         return files.read(self.scope.root, path)
 
-    def write(
-        self, changes: Iterable[Change], *, actor: Actor, reason: str = "", **facts: object
-    ) -> Batch | None:
+    def write(self, changes: Iterable[Change], *, actor: Actor, reason: str = "", **facts: object) -> Batch | None:
         """Stage, record and publish in one go; None when nothing would change.
 
         `facts` are those of `record`.
@@ -119,17 +117,13 @@ class Desk:
                 )
         except IntegrityError as error:
             raise Busy(f"Another write to {self.scope.id} is not finished.", scope=self.scope.id) from error
-        texts.keep(
-            text for change in prepared.changes if not change.append for text in (change.before, change.after)
-        )
+        texts.keep(text for change in prepared.changes if not change.append for text in (change.before, change.after))
         ChangeRow.objects.bulk_create(
             [_row(batch, position, change) for position, change in enumerate(prepared.changes)]
         )
         return batch
 
-    def publish(
-        self, batch: Batch, prepared: Prepared, *, on_failure: Callable[[], None] | None = None
-    ) -> None:
+    def publish(self, batch: Batch, prepared: Prepared, *, on_failure: Callable[[], None] | None = None) -> None:
         """Rename every staged file into place and mark the batch done.
 
         When the disk refuses or a file is no longer what the change started
@@ -163,9 +157,7 @@ class Desk:
     def _put_back(self, batch: Batch, prepared: Prepared, on_failure: Callable[[], None] | None) -> None:
         try:
             for change in prepared.changes:
-                now = vault_changes.standing(
-                    self.scope.root, change.path, change.sha_before, change.sha_after
-                )
+                now = vault_changes.standing(self.scope.root, change.path, change.sha_before, change.sha_after)
                 if now == "after" and change.sha_before != change.sha_after:
                     files.replace(self.scope.root, change.path, change.before)
         except (MemoryHubError, OSError):
@@ -231,9 +223,7 @@ def repeated(scope_id: str, actor: Actor, key: Key) -> Batch | None:
     """
     if not key.name:
         return None
-    mine = Batch.objects.filter(
-        scope=scope_id, actor_kind=actor.kind, actor=actor.id, idempotency_key=key.name
-    )
+    mine = Batch.objects.filter(scope=scope_id, actor_kind=actor.kind, actor=actor.id, idempotency_key=key.name)
     oldest = timezone.now() - timedelta(days=settings.MEMORYHUB_IDEMPOTENCY_DAYS)
     mine.filter(created_at__lt=oldest).update(idempotency_key="", idempotency_digest="")
     batch = mine.first()

@@ -67,9 +67,7 @@ class Batch(models.Model):
         )
         constraints = (
             # The fence under the locks: an advisory lock can vanish with its session.
-            models.UniqueConstraint(
-                fields=["scope"], condition=Q(state="writing"), name="one_writing_batch_a_scope"
-            ),
+            models.UniqueConstraint(fields=["scope"], condition=Q(state="writing"), name="one_writing_batch_a_scope"),
             models.UniqueConstraint(
                 fields=["actor_kind", "actor", "scope", "idempotency_key"],
                 condition=~Q(idempotency_key=""),

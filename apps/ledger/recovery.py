@@ -16,7 +16,7 @@ from apps.errors import Busy, Conflict, MemoryHubError, NotFound
 from apps.ledger import desk, texts
 from apps.ledger.models import Batch, Change
 from apps.vault import changes as vault_changes
-from apps.vault import files
+from apps.vault import files, formats
 
 logger = logging.getLogger(__name__)
 
@@ -52,9 +52,7 @@ def roll_forward(batch: Batch) -> None:
     try:
         if any(one.standing == "other" for one in standings(batch)):
             Batch.objects.filter(pk=batch.pk).update(state=Batch.State.STUCK)
-            logger.warning(
-                "Batch %s is stuck: a file was changed while it was half written.", batch.public_id
-            )
+            logger.warning("Batch %s is stuck: a file was changed while it was half written.", batch.public_id)
             return
         for row in rows:
             path = row.path
@@ -131,11 +129,23 @@ def _rebase(batch: Batch) -> None:
             if sha in {row.sha_before, row.sha_after}:
                 continue
             if row.is_append:
-                after = (now or b"") + bytes(row.added or b"")
-                row.offset, row.sha_after = len(now or b""), files.sha256(after)
+                _append_anew(row, now)
             else:
                 texts.keep([now])
                 row.before_id = sha
             row.sha_before = sha
             row.save()
         Batch.objects.filter(pk=batch.pk).update(state=Batch.State.WRITING)
+
+
+def _append_anew(row: Change, now: bytes | None) -> None:
+    """Let an append add its lines to the text as it is now, whose last line may be unfinished."""
+    lines = bytes(row.added or b"").strip(b"\r\n").decode()
+    after = formats.append_line(now or b"", lines)
+    row.sha_after = files.sha256(after)
+    if now is None:
+        # There is nothing to append to any more: a new file keeps its whole text.
+        texts.keep([after])
+        row.after_id, row.offset, row.added = row.sha_after, None, None
+    else:
+        row.offset, row.added = len(now), after[len(now) :]

@@ -63,9 +63,7 @@ def ask(task: Task, *, route: Sequence[str], timeout: float = 120) -> Answer:
                 possible=[OFFLINE],
             )
     if not route:
-        raise ModelFailed(
-            f"No model is set. Possible: {OFFLINE}.", code="unknown_model", model="", possible=[OFFLINE]
-        )
+        raise ModelFailed(f"No model is set. Possible: {OFFLINE}.", code="unknown_model", model="", possible=[OFFLINE])
     started = time.perf_counter()
     text = offline.answer(task)
     return Answer(

@@ -92,9 +92,7 @@ def _key(entry: entries.Entry) -> gathering.Key:
     return () if "```" in entry.text or "~~~" in entry.text else gathering.statement_key(entry.text)
 
 
-def _confirm(
-    text: str, said: Mapping[gathering.Key, tuple[date, str]], limit: int, reasons: list[str]
-) -> str:
+def _confirm(text: str, said: Mapping[gathering.Key, tuple[date, str]], limit: int, reasons: list[str]) -> str:
     """Move the date of every bullet that a newer note says again; a line found twice is nobody's to date."""
     source = text.split("\n")
     parsed = [(entry, _key(entry)) for entry in entries.parse(text)]

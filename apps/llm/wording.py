@@ -47,9 +47,7 @@ _LASTING_SECTION = re.compile(
 )
 _TOPIC_HEADINGS = {
     "preference": re.compile(r"\b(?:preferences?|likes|tastes|so thich|thoi quen)\b"),
-    "rule": re.compile(
-        r"\b(?:rules?|conventions?|policies|ways? of working|how to work|quy tac|nguyen tac)\b"
-    ),
+    "rule": re.compile(r"\b(?:rules?|conventions?|policies|ways? of working|how to work|quy tac|nguyen tac)\b"),
     "person": re.compile(r"\b(?:people|persons?|family|about|profile|con nguoi|gia dinh|thong tin)\b"),
     "contact": re.compile(r"\b(?:contacts?|addresses|phone numbers|lien he|lien lac)\b"),
     "health": re.compile(r"\b(?:health|medical|food|diet|suc khoe|an uong)\b"),

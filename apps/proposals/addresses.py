@@ -26,7 +26,9 @@ _FOUND = re.compile(
     )
   | (?P<email> (?<![{_LETTER}._%+-]) [{_LETTER}_%+][{_LETTER}._%+-]{{0,80}} @ {_HOST} )
   | (?P<domain> (?<![{_LETTER}_@./-]) {_HOST} (?: :\d+ )? (?: [/?\#]{_REST}* )? (?!\() )
-  | (?P<account> (?<![A-Za-z0-9]) [A-Z]{{2}}\d\d (?: [ ]?[A-Z0-9]{{4}} ){{2,7}} (?: [ ]?[A-Z0-9]{{1,3}} )? (?![A-Za-z0-9]) )
+  | (?P<account>
+        (?<![A-Za-z0-9]) [A-Z]{{2}}\d\d (?: [ ]?[A-Z0-9]{{4}} ){{2,7}} (?: [ ]?[A-Z0-9]{{1,3}} )? (?![A-Za-z0-9])
+    )
   | (?P<other>
         (?<![A-Za-z0-9]) [0-9a-f]{{8}}-(?:[0-9a-f]{{4}}-){{3}}[0-9a-f]{{12}}
       | (?<!\d) {_ISO_DAY} (?: [ T]\d\d:\d\d (?: :\d\d )? )?
@@ -43,11 +45,12 @@ _FOUND = re.compile(
 _IBAN = re.compile(r"[A-Z0-9 ]+\Z|[A-Za-z]{2}[0-9 ]+\Z")
 
 # Names that look like hosts and are files: only without a path behind them.
-_FILES = frozenset(
-    "md txt py js ts json yaml yml toml csv tsv html htm css xml pdf doc docx xls xlsx ppt pptx png jpg jpeg gif svg "
-    "webp mp3 mp4 wav zip gz tar sh sql sqlite sqlite3 log ini cfg conf env lock bak rs go java rb php cpp".split()
+_FILE = re.compile(
+    r"md|txt|py|[jt]s|json|ya?ml|toml|[ct]sv|html?|css|xml|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|webp|mp[34]|wav"
+    r"|zip|gz|tar|sh|sql|sqlite3?|log|ini|cfg|conf|env|lock|bak|rs|go|java|rb|php|cpp",
+    re.IGNORECASE,
 )
-# Long numbers that reach nobody: amounts with dots, decimals, years, compact days, clock times, and ranges of these.
+# Long numbers that reach nobody: amounts with dots, decimals, years, compact days, clock times, ranges of these.
 _QUANTITY = (
     r"(?:\d{1,3}(?:\.\d{3})+|\d{1,3}\.\d+|(?:19|20)\d\d(?:(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))?"
     r"|(?:[01]?\d|2[0-4])\.?[0-5]\d)"
@@ -55,9 +58,8 @@ _QUANTITY = (
 _QUANTITIES = re.compile(rf"{_QUANTITY}(?:[ -]{_QUANTITY})*\Z")
 _SINGLE_DIGITS = re.compile(r"\d(?:[ -]\d){3}")
 _MONEY_BEFORE = re.compile(r"[$€£¥₫]\s?\Z")
-_MONEY_AFTER = re.compile(
-    r"[ \u00a0\u202f]?(?:[$€£¥₫%đ]|vnd\b|usd\b|eur\b|kg\b|g\b|km\b|m\b|円|元|บาท)", re.IGNORECASE
-)
+_MONEY_AFTER = re.compile(r"[ \u00a0\u202f]?(?:[$€£¥₫%đ]|vnd\b|usd\b|eur\b|kg\b|g\b|km\b|m\b|円|元|บาท)", re.IGNORECASE)
+_PAGE = re.compile(r"\[\[(?P<page>[^\[\]|\n]+)(?:\|[^\[\]\n]*)?\]\]|\]\((?P<file>[^()\s:]+)\)")
 
 
 @dataclass(frozen=True)
@@ -83,9 +85,7 @@ def find(text: str) -> Iterator[Address]:
         if kind in {"link", "domain"}:
             written = _trimmed(written)
             if kind == "link" or not _names_a_file(written):
-                yield Address(
-                    "link", written, match.start(), match.start() + len(written), _link_key(written)
-                )
+                yield Address("link", written, match.start(), match.start() + len(written), _link_key(written))
         elif kind == "email":
             yield Address(
                 "email", written, match.start(), match.end(), unicodedata.normalize("NFC", written).casefold()
@@ -94,6 +94,12 @@ def find(text: str) -> Iterator[Address]:
             yield Address("account", written, match.start(), match.end(), written.replace(" ", "").upper())
         elif kind == "phone" and not _is_amount(match):
             yield Address("phone", written, match.start(), match.end(), _digits(written))
+
+
+def page_links(text: str) -> Iterator[tuple[str, str]]:
+    """Links to pages and files of the home, as (key, text as written): `[[Page]]`, `[words](facts/x.md)`."""
+    for match in _PAGE.finditer(text):
+        yield unicodedata.normalize("NFC", match["page"] or match["file"]).strip().casefold(), match[0]
 
 
 def _trimmed(link: str) -> str:
@@ -108,7 +114,8 @@ def _trimmed(link: str) -> str:
 
 
 def _names_a_file(domain: str) -> bool:
-    return domain.rpartition(".")[2].casefold() in _FILES and not domain.casefold().startswith("www.")
+    is_site = domain.casefold().startswith("www.")
+    return not is_site and _FILE.fullmatch(domain.rpartition(".")[2]) is not None
 
 
 def _link_key(link: str) -> str:

@@ -21,7 +21,7 @@ from apps import access
 from apps.access import Actor
 from apps.errors import Busy, Forbidden, MemoryHubError, NotFound, StorageFailed
 from apps.ledger import services as ledger
-from apps.proposals import present, queries, services, wording
+from apps.proposals import present, queries, sentences, services
 from apps.proposals.models import Proposal
 from apps.proposals.review import Notice, Strip
 
@@ -37,7 +37,7 @@ _STRIP = "mh_strip"
 
 
 @admin.register(Proposal)
-class ProposalAdmin(admin.ModelAdmin[Proposal]):
+class ProposalAdmin(admin.ModelAdmin):
     list_display = ("what", "agent_id", "checks", "state", "created_at")
     list_display_links = None
     list_filter = ("state", "agent_id", "kind")
@@ -63,13 +63,15 @@ class ProposalAdmin(admin.ModelAdmin[Proposal]):
 
     @admin.display(description=gettext_lazy("proposal"))
     def what(self, proposal: Proposal) -> str:
-        sentence = wording.counts_sentence(proposal.analysis.get("counts", {}))
-        return format_html('<a href="{}">{}</a> <span class="meta">{}</span>', present.url(proposal), sentence, proposal.name)
+        sentence = sentences.counts(proposal.analysis.get("counts", {}))
+        return format_html(
+            '<a href="{}">{}</a> <span class="meta">{}</span>', present.url(proposal), sentence, proposal.name
+        )
 
     @admin.display(description=gettext_lazy("checks"))
     def checks(self, proposal: Proposal) -> str:
         worst = proposal.analysis.get("worst", "")
-        return wording.severity_word(worst) if worst else ""
+        return sentences.severity_word(worst) if worst else ""
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         first = Proposal.objects.filter(state=Proposal.State.PENDING).order_by("created_at", "id").first()
@@ -77,7 +79,11 @@ class ProposalAdmin(admin.ModelAdmin[Proposal]):
         return super().changelist_view(request, {**own, **(extra_context or {})})
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         proposal = self.get_object(request, object_id)
         if proposal is None:
@@ -177,18 +183,24 @@ class ProposalAdmin(admin.ModelAdmin[Proposal]):
         except NotFound as error:
             raise Http404 from error
 
-    def _page(
-        self, request: HttpRequest, proposal: Proposal, *, status: int = 200, **refused: Any
-    ) -> HttpResponse:
+    def _page(self, request: HttpRequest, proposal: Proposal, *, status: int = 200, **refused: Any) -> HttpResponse:
         view = request.GET.get("view", "marked")
         review = present.review(
-            proposal, actor=self._actor(request), show_all="all" in request.GET, strip=_strip(request), **refused
+            proposal,
+            actor=self._actor(request),
+            show_all="all" in request.GET,
+            strip=_strip(request),
+            **refused,
         )
         context = {
             **self.admin_site.each_context(request),
             "title": f"{proposal.agent_id}: {review.title}",
             "review": review,
-            "view": view if view in VIEWS and not (review.capped and view != "whole") else "whole" if review.capped else "marked",
+            "view": view
+            if view in VIEWS and not (review.capped and view != "whole")
+            else "whole"
+            if review.capped
+            else "marked",
         }
         return TemplateResponse(request, "admin/proposals/proposal/review.html", context, status=status)
 

@@ -92,7 +92,7 @@ def analyse(
     findings: Mapping[str, Sequence[str]],
     left_out: int = 0,
 ) -> Analysis:
-    """Compare, find sources, warn. `dates` are days a line may rightly carry; `findings` come from the answer's parser."""
+    """Compare, find sources, warn. `dates` are days a line may carry; `findings` come from the answer's parser."""
     differences = pairing.differences(old, new)
     supports = support.support(differences, notes)
     found = warnings.check(

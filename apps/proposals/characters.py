@@ -26,10 +26,9 @@ _BREAKING = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 _CYRILLIC = "аеорсухіјѕһԁԛԝґАВЕКМНОРСТУХІЈЅҮԌԚԜ"
 _GREEK = "αορνιυκτχγΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"
 _ARMENIAN = "օոսհցքզԼՕՍՏ"
-_LIKE_LATIN = frozenset(_CYRILLIC + _GREEK + _ARMENIAN)
-_LIKE_OTHERS = frozenset("aeopcyxijshdqwkvutgABEKMHOPCTYXIJSZN")
+_GUEST = re.compile(rf"[{_CYRILLIC}{_GREEK}{_ARMENIAN}\U0001d400-\U0001d7ff]")
+_LATIN_GUEST = re.compile("[aeopcyxijshdqwkvutgABEKMHOPCTYXIJSZN]")
 _OTHER_ALPHABET = re.compile(r"[\u0370-\u03ff\u0400-\u052f\u0530-\u058f\U0001d400-\U0001d7ff]")
-_STYLED = "\U0001d400"  # the mathematical alphabets begin here
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _WORD = re.compile(r"\w+")
 
@@ -82,9 +81,7 @@ def _belongs(text: str, at: int) -> bool:
 
 
 def _is_emoji(character: str) -> bool:
-    return bool(character) and (
-        character == "\ufe0f" or unicodedata.category(character) in {"So", "Sk", "Sm"}
-    )
+    return bool(character) and (character == "\ufe0f" or unicodedata.category(character) in {"So", "Sk", "Sm"})
 
 
 def _look_alikes(text: str) -> list[Odd]:
@@ -95,10 +92,10 @@ def _look_alikes(text: str) -> list[Odd]:
         word = match[0]
         others, latin = len(_OTHER_ALPHABET.findall(word)), len(_LATIN.findall(word))
         if others and latin:
-            for sign in dict.fromkeys(word):
-                if sign in _LIKE_OTHERS if latin < others else sign in _LIKE_LATIN or sign >= _STYLED:
-                    found.setdefault(sign, word)
-                    times[sign] += word.count(sign)
+            guests = _LATIN_GUEST if latin < others else _GUEST
+            for sign in dict.fromkeys(guests.findall(word)):
+                found.setdefault(sign, word)
+                times[sign] += word.count(sign)
     total = Counter(text if found else "")
     return [
         Odd(sign, f"{_script(sign)} {sign}", sign if times[sign] == total[sign] else word)
@@ -107,7 +104,7 @@ def _look_alikes(text: str) -> list[Odd]:
 
 
 def _script(letter: str) -> str:
-    """"Cyrillic" of "CYRILLIC SMALL LETTER A"."""
+    """The first word of its name: "Cyrillic" for CYRILLIC SMALL LETTER A."""
     return unicodedata.name(letter).partition(" ")[0].capitalize()
 
 

@@ -40,7 +40,9 @@ def text(entry: Entry, warned: Sequence[Warned] = (), change: str = "") -> Text:
     return Text(segments, lines.date_suffix(entry.text) or "", entry.kind == "heading")
 
 
-def woven(old: Entry, new: Entry, old_warned: Sequence[Warned], new_warned: Sequence[Warned]) -> tuple[tuple[Segment, ...], bool]:
+def woven(
+    old: Entry, new: Entry, old_warned: Sequence[Warned], new_warned: Sequence[Warned]
+) -> tuple[tuple[Segment, ...], bool]:
     """Old and new as one row of segments, and whether over half of the words differ."""
     old_text, new_text = bare(old), bare(new)
     row = marks.words_marked(old_text, new_text)

@@ -32,7 +32,7 @@ class Proposal(models.Model):
     # What it rests on: {path: sha256 or null}, on bytes, of every authored file it changes.
     bases = models.JSONField()
     reasons = models.TextField(blank=True)
-    # What was found when it was made: counts, warnings, supports, notes read (see analysis.py). Never recomputed for lists.
+    # What was found when it was made (analysis.py): counts, warnings, supports. Never recomputed for lists.
     analysis = models.JSONField(default=dict)
     run = models.CharField(max_length=12, blank=True)
     batch = models.CharField(max_length=12, blank=True)

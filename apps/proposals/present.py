@@ -19,7 +19,7 @@ from apps.access import Actor
 from apps.agents import queries as agents
 from apps.agents import store
 from apps.errors import NotFound
-from apps.proposals import marking, queries, services, support, warnings, wording
+from apps.proposals import marking, queries, sentences, services, support, warnings
 from apps.proposals.models import Proposal
 from apps.proposals.review import (
     Consequence,
@@ -82,7 +82,9 @@ def review(
     differences = [] if capped else pairing.differences(old, new)
     reasons, own_words = _reasons(proposal.reasons, differences)
     root = _root(proposal)
-    rows = [_row(one, found, proposal, root, reasons.get(one.id, "")) for one in differences if not _only_date(one, found)]
+    rows = [
+        _row(one, found, proposal, root, reasons.get(one.id, "")) for one in differences if not _only_date(one, found)
+    ]
     look = [row for row in rows if _wants_a_look(row)]
     backed = [row for row in rows if not _wants_a_look(row)]
     place = queries.place(proposal)
@@ -90,7 +92,7 @@ def review(
         proposal=proposal,
         url=url(proposal),
         path=proposal.name,
-        title=wording.counts_sentence(found.counts),
+        title=sentences.counts(found.counts),
         verdict=_verdict(look, backed, capped),
         facts_line=_facts_line(proposal),
         groups=_groups(look, backed, show_all=show_all),
@@ -170,7 +172,7 @@ def _row(one: Difference, found: _Found, proposal: Proposal, root: Path | None, 
     return Row(
         id=one.id,
         kind=one.kind,
-        word=wording.kind_word(one.kind),
+        word=sentences.kind_word(one.kind),
         count=len(one.old),
         place=_place(one),
         old=tuple(marking.text(entry, old_warned, "del" if one.kind == "removed" else "") for entry in one.old),
@@ -216,7 +218,7 @@ def _remark(one: Difference) -> str:
 
 
 def _evidence(warning: warnings.Warning) -> Evidence:
-    return Evidence(warning.severity, wording.severity_word(warning.severity), warning.sentence)
+    return Evidence(warning.severity, sentences.severity_word(warning.severity), warning.sentence)
 
 
 def _source(one: Difference, stored: Mapping[str, Any], proposal: Proposal, root: Path | None) -> Source:
@@ -227,7 +229,7 @@ def _source(one: Difference, stored: Mapping[str, Any], proposal: Proposal, root
     words = support.words_of(one.new) if one.new else frozenset()
     missing = len(held & words) * 100 < support.SHARE * len(words) or not words
     return Source(
-        label=wording.source_label(path, note.date, start),
+        label=sentences.source_label(path, note.date, start),
         path=path,
         line=start,
         found=stored["found"],
@@ -256,7 +258,7 @@ def _wants_a_look(row: Row) -> bool:
 def _verdict(look: Sequence[Row], backed: Sequence[Row], capped: bool) -> str:
     if capped:
         return _("Too long to show entry by entry. Read both texts before you decide.")
-    return wording.verdict(len(look), len(backed))
+    return sentences.verdict(len(look), len(backed))
 
 
 def _groups(look: Sequence[Row], backed: Sequence[Row], *, show_all: bool) -> tuple[Group, ...]:
@@ -275,7 +277,9 @@ def _groups(look: Sequence[Row], backed: Sequence[Row], *, show_all: bool) -> tu
 def _redated(differences: Sequence[Difference], found: _Found) -> Redated | None:
     rows = tuple(
         RedatedRow(
-            marking.bare(one.new), lines.date_suffix(one.old[0].text) or "", lines.date_suffix(one.new.text) or ""
+            marking.bare(one.new),
+            lines.date_suffix(one.old[0].text) or "",
+            lines.date_suffix(one.new.text) or "",
         )
         for one in differences
         if one.new and _only_date(one, found)
@@ -287,7 +291,10 @@ def _reasons(text: str, differences: Sequence[Difference]) -> tuple[dict[str, st
     """The model's reasons by the entry they fit, and those that fit none, in its own words."""
     by_entry: dict[str, str] = {}
     own: list[str] = []
-    sides = [(one.id, frozenset().union(*map(support.words_of, [*one.old, *([one.new] if one.new else [])]))) for one in differences]
+    sides = [
+        (one.id, frozenset().union(*map(support.words_of, [*one.old, *([one.new] if one.new else [])])))
+        for one in differences
+    ]
     for reason in filter(None, (line.removeprefix("- ").strip() for line in text.split("\n"))):
         words = frozenset(folding.content_words(reason))
         fits = [
@@ -327,7 +334,7 @@ def _digest(proposal: Proposal) -> str:
 def _facts_line(proposal: Proposal) -> tuple[Piece, ...]:
     """When, from what, by which run and model, in one quiet line."""
     pieces = [Piece(_when(proposal.created_at))]
-    notes = wording.notes_phrase(proposal.analysis.get("notes", []))
+    notes = sentences.notes(proposal.analysis.get("notes", []))
     if notes:
         pieces.append(Piece(f", {notes}"))
     pieces.append(Piece(". "))

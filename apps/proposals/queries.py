@@ -42,9 +42,7 @@ def listed(actor: Actor, state: str = "pending", *, limit: int = 200) -> list[Pr
 
 def pending_first(rows: QuerySet[Proposal]) -> QuerySet[Proposal]:
     """The order of the review list: what waits, oldest decision last."""
-    waits = Case(
-        When(state=Proposal.State.PENDING, then=Value(0)), default=Value(1), output_field=IntegerField()
-    )
+    waits = Case(When(state=Proposal.State.PENDING, then=Value(0)), default=Value(1), output_field=IntegerField())
     return rows.order_by(waits, "-created_at", "-id")
 
 
@@ -80,9 +78,7 @@ def place(one: Proposal) -> Place:
 
 
 def pending_rewrite(agent_id: str) -> Proposal | None:
-    return Proposal.objects.filter(
-        agent_id=agent_id, kind=Proposal.Kind.REWRITE, state=Proposal.State.PENDING
-    ).first()
+    return Proposal.objects.filter(agent_id=agent_id, kind=Proposal.Kind.REWRITE, state=Proposal.State.PENDING).first()
 
 
 def settled_runs(agent_id: str) -> set[str]:
@@ -96,10 +92,7 @@ def settled_runs(agent_id: str) -> set[str]:
         state__in=[Proposal.State.APPROVED, Proposal.State.REJECTED],
     )
     return {
-        origin["run"]
-        for origins in rows.values_list("origins", flat=True)
-        for origin in origins
-        if origin.get("run")
+        origin["run"] for origins in rows.values_list("origins", flat=True) for origin in origins if origin.get("run")
     }
 
 
@@ -107,10 +100,7 @@ def proposed_runs(agent_id: str) -> set[str]:
     """Runs of the agent that led to a proposal, whatever became of it."""
     rows = Proposal.objects.filter(agent_id=agent_id, kind=Proposal.Kind.REWRITE)
     return {
-        origin["run"]
-        for origins in rows.values_list("origins", flat=True)
-        for origin in origins
-        if origin.get("run")
+        origin["run"] for origins in rows.values_list("origins", flat=True) for origin in origins if origin.get("run")
     }
 
 

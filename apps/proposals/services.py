@@ -141,9 +141,7 @@ def approve(proposal_id: str, *, seen: str | None, actor: Actor, reason: str = "
                 proposal=proposal_id,
             )
         if seen is not None and seen != shown.digest:
-            raise Conflict(
-                "The files changed since you looked. Nothing was written.", code="changed_since_seen"
-            )
+            raise Conflict("The files changed since you looked. Nothing was written.", code="changed_since_seen")
         prepared = desk.stage(change for change in shown.changes if change.before != change.after)
         with transaction.atomic(durable=True):  # must be on disk before the first rename
             batch = desk.record(
@@ -217,9 +215,7 @@ def settle_stuck(batch_id: str, way: str, *, actor: Actor) -> Batch:
         raise ValueError(f"No way out is called {way}.")
 
     def settled(failed: Batch) -> None:
-        rows = Proposal.objects.filter(
-            public_id=failed.proposal, state=Proposal.State.APPROVED, batch=failed.public_id
-        )
+        rows = Proposal.objects.filter(public_id=failed.proposal, state=Proposal.State.APPROVED, batch=failed.public_id)
         if way == "undo":
             _wait_again(rows, failed.scope)
         else:
@@ -294,8 +290,6 @@ def _wait_again(rows: QuerySet[Proposal], scope_id: str) -> None:
     """Back to pending; superseded instead when a newer rewrite has taken the place meanwhile."""
     newer = _pending_rewrites(scope_id).first()
     if newer:
-        rows.update(
-            state=Proposal.State.SUPERSEDED, superseded_by=newer.public_id, resolved_at=timezone.now()
-        )
+        rows.update(state=Proposal.State.SUPERSEDED, superseded_by=newer.public_id, resolved_at=timezone.now())
     else:
         rows.update(state=Proposal.State.PENDING, **_UNDECIDED)

@@ -5,27 +5,28 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from apps.proposals import addresses
-from apps.vault import lines
+from apps.vault import folding, lines
 
 FigureKind = Literal["price", "time", "day", "date", "percentage", "number"]
 
-_PRICE = frozenset("$ € £ ¥ ₫ ฿ ₹ ₩ ₽ đ vnđ vnd usd eur gbp jpy dollar euro đồng 円 元 圓 บาท".split())
-_CLOCK = frozenset("am pm h giờ 時 时 点 點".split())
+_PRICE = re.compile(r"[$€£¥₫฿₹₩₽đ円元圓]|vnđ|vnd|usd|eur|gbp|jpy|dollar|euro|đồng|บาท")
+_CLOCK = re.compile(r"am|pm|h|giờ|[時时点點]")
 _SIGNS = r"[$€£¥₫฿₹₩₽]"
 _UNIT = (
     rf"{_SIGNS}|[%‰％]|°[cf]?|[円元圓万萬億亿度時时点點分日月年週周個个岁歳]|บาท"
     r"|(?:đ|vnđ|vnd|usd|eur|gbp|jpy|dollars?|euros?|đồng|nghìn|ngàn|triệu|tỷ|tỉ|tr|k|kg|g|mg|l|ml|km|m|cm|mm"
     r"|am|pm|h|hours?|giờ|phút|min|minutes?|days?|weeks?|months?|years?|ngày|tuần|tháng|năm)(?!\w)"
 )
-_SPELLED = (
-    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
-    "nineteen twenty"
-).split()
-_VALUES = {word: str(value) for value, word in enumerate(_SPELLED, start=2)}
-_NUMBER_WORDS = "|".join([*_SPELLED, *"thirty forty fifty sixty seventy eighty ninety".split()]) + (
+_VALUES = {
+    "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
+    "ten": "10", "eleven": "11", "twelve": "12", "fifteen": "15", "twenty": "20", "thirty": "30",
+}  # fmt: skip
+_NUMBER_WORDS = "|".join(_VALUES) + (
+    "|thirteen|fourteen|sixteen|seventeen|eighteen|nineteen|forty|fifty|sixty|seventy|eighty|ninety"
     "|hundred|thousand|million|billion|dozen|half|twice|double"
 )
 _DAYS = (
@@ -37,9 +38,7 @@ _DAYS = (
     r"saturdays?|(?-i:Sat)|thứ (?:bảy|bẩy|7)|[周週]六|(?:星期|礼拜|禮拜)六|土曜日?",
     r"sundays?|(?-i:Sun)|chủ nhật|[周週][日天]|(?:星期|礼拜|禮拜)[日天]|日曜日?",
 )
-_DAY = "|".join(
-    f"(?P<day{number}>(?<![a-zà-ỹ])(?:{names})(?![a-zà-ỹ]))" for number, names in enumerate(_DAYS, start=1)
-)
+_DAY = "|".join(f"(?P<day{number}>(?<![a-zà-ỹ])(?:{names})(?![a-zà-ỹ]))" for number, names in enumerate(_DAYS, start=1))
 _FIGURE = re.compile(
     rf"{_DAY}|(?<!\w)(?P<spelled>{_NUMBER_WORDS})(?!\w)"
     rf"|(?P<before>{_SIGNS} ?)?(?P<number>(?:(?<![\w)])[-−+])?(?:\d{{1,2}}h\d\d|\d+(?:[.,:/-]\d+)*)|[¼-¾⅐-⅞])"
@@ -49,8 +48,8 @@ _FIGURE = re.compile(
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
 _TIME = re.compile(r"\d{1,2}:\d\d|\d{1,2}h\d\d")
 
-# Negations of English, Vietnamese, Chinese, Japanese, Thai and Korean. "No. 5" is a number, 不过 is "but", 特别
-# is "especially". What merely looks like one costs a glance; a missed one turns a rule into its opposite.
+# Negations of English, Vietnamese, Chinese, Japanese, Thai and Korean. "No. 5" is a number, 不过 is "but",
+# 特别 is "especially". What merely looks like one costs a glance; a missed one turns a rule into its opposite.
 _NEGATION = re.compile(
     r"\bno\b(?!\.\s?\d)|\b(?:not|never|none|nobody|nothing|nowhere|neither|nor|without|cannot|\w+n['’]t|dont|doesnt"
     r"|didnt|isnt|arent|wasnt|cant|wont|không|khong|ko|chưa|chẳng|chả|đừng|chớ|cấm)\b"
@@ -64,6 +63,8 @@ _POSSESSIVE = re.compile(r"['’]s\Z")
 _SENTENCE_END = re.compile(r"[.!?…。！？]")
 _OPENING = re.compile(r"[:;–—(\[{\"“”‘«»|]")
 _NO_NAMES = re.compile(r"(?:i|i['’]\w+|ok)\Z")
+# A letter with its marks, or a Korean syllable spelled out: what NFC may make one character of.
+_CLUSTER = re.compile(rf"(?s)(?:[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|.)[{folding.MARKS}]*")
 _ITEM_NUMBER = re.compile(r"\s*\d+[.)]\s")
 
 
@@ -79,7 +80,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Lexicon:
-    """How the words of a whole file and its notes are written: to tell "Linh" at a sentence's start from "The"."""
+    """How words are written in a file and its notes: tells "Linh" at the start of a sentence from "The"."""
 
     small: frozenset[str]
     names: frozenset[str]
@@ -120,8 +121,12 @@ def lexicon(texts: Iterable[str]) -> Lexicon:
     return Lexicon(frozenset(small), frozenset(names - small))
 
 
-def read(text: str, known: Lexicon) -> Reading:
-    """Take an entry apart. Date suffixes, list numbers, links and e-mail addresses are no part of its wording."""
+def read(text: str, known: Lexicon, *, heading: bool = False) -> Reading:
+    """Take an entry apart.
+
+    Date suffixes, list numbers, links and e-mail addresses are no part of its wording. In a heading any
+    word may have a capital, so only names known from sentences count.
+    """
     written = _Written(text)
     plain = _without_marks_of_form(written.composed)
     figures = list(_FIGURE.finditer(plain))
@@ -133,9 +138,10 @@ def read(text: str, known: Lexicon) -> Reading:
         for match, position in _positions(line):
             key, start, end = _name_key(match[0]), offset + match.start(), offset + match.end()
             words.add(key)
-            if any(within_figure[start:end]) or not _is_name(match[0], key, position, known):
+            if any(within_figure[start:end]):
                 continue
-            names.append(Part(written.part(start, end), key))
+            if _is_name(match[0], key, "start" if heading else position, known):
+                names.append(Part(written.part(start, end), key))
         offset += len(line) + 1
     return Reading(
         tuple(_figure(match, written) for match in figures),
@@ -181,23 +187,23 @@ def negations(old: Sequence[Reading], new: Reading) -> Shift:
 
 
 class _Written:
-    """A text in composed form (NFC), which patterns are written in, and the way back to the original spelling."""
+    """A text in composed form (NFC), which the patterns expect, and the way back to how it is spelled."""
 
     def __init__(self, text: str) -> None:
-        self.composed = unicodedata.normalize("NFC", text)
-        self._text = text
-        self._starts: list[int] | None = None
-        if self.composed != text:
-            self._starts = [0]
-            for cluster in re.finditer(r"(?s).[\u0300-\u036f]*", text):
-                # All letters of a cluster but its last end where the cluster begins: a part never cuts a letter.
-                made = len(unicodedata.normalize("NFC", cluster[0]))
-                self._starts += [cluster.start()] * (made - 1) + [cluster.end()]
+        self.composed = self._text = text
+        self._spans: list[tuple[int, int]] = []  # where the letter of each composed character is spelled
+        if not unicodedata.is_normalized("NFC", text):
+            letters = []
+            for cluster in _CLUSTER.finditer(text):
+                letters.append(unicodedata.normalize("NFC", cluster[0]))
+                self._spans += [cluster.span()] * len(letters[-1])
+            self.composed = "".join(letters)
 
     def part(self, start: int, end: int) -> str:
-        if self._starts is None:
+        """The original spelling of composed[start:end], never cutting a letter."""
+        if not self._spans:
             return self._text[start:end]
-        return self._text[self._starts[start] : self._starts[end]]
+        return self._text[self._spans[start][0] : self._spans[end - 1][1]]
 
 
 def _without_marks_of_form(text: str) -> str:
@@ -232,11 +238,11 @@ def _figure(match: re.Match[str], written: _Written) -> Part:
 
 
 def _kind(number: str, unit: str) -> FigureKind:
-    if unit in _PRICE:
+    if _PRICE.fullmatch(unit):
         return "price"
     if unit in {"%", "‰", "％"}:
         return "percentage"
-    if _TIME.fullmatch(number) or unit in _CLOCK:
+    if _TIME.fullmatch(number) or _CLOCK.fullmatch(unit):
         return "time"
     return "date" if _DATE.fullmatch(number) else "number"
 
@@ -246,9 +252,7 @@ def _unmatched(parts: Sequence[Part], others: Sequence[Part]) -> tuple[Part, ...
     for other in others:
         units.setdefault(other.key, set()).add(other.unit)
     return tuple(
-        part
-        for part in parts
-        if part.key not in units or (part.unit and not units[part.key] & {part.unit, ""})
+        part for part in parts if part.key not in units or (part.unit and not units[part.key] & {part.unit, ""})
     )
 
 
@@ -285,11 +289,13 @@ def _is_name(word: str, key: str, position: str, known: Lexicon) -> bool:
     return key not in known.small and (position == "opened" or key in known.names)
 
 
+@lru_cache(maxsize=10_000)
 def _is_capital(word: str) -> bool:
     return (word[0].isupper() or word[0].istitle()) and not (
         _NO_NAMES.match(word.casefold()) or _NEGATION.fullmatch(word)
     )
 
 
+@lru_cache(maxsize=10_000)
 def _name_key(word: str) -> str:
     return _POSSESSIVE.sub("", word.casefold())

@@ -8,7 +8,7 @@ from apps.runs.models import Run
 
 
 @admin.register(Run)
-class RunAdmin(admin.ModelAdmin[Run]):
+class RunAdmin(admin.ModelAdmin):
     list_display = ("created_at", "kind", "agent_id", "state", "outcome", "took", "model", "summary")
     list_filter = ("state", "kind", "agent_id")
     search_fields = ("public_id", "agent_id", "summary")

@@ -49,9 +49,7 @@ class Run(models.Model):
         verbose_name_plural = _("runs")
         indexes = (models.Index(fields=["agent_id", "kind", "-id"], name="run_agent"),)
         constraints = (
-            models.UniqueConstraint(
-                fields=["agent_id"], condition=Q(state="running"), name="one_running_run_an_agent"
-            ),
+            models.UniqueConstraint(fields=["agent_id"], condition=Q(state="running"), name="one_running_run_an_agent"),
         )
 
     def __str__(self) -> str:

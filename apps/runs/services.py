@@ -38,9 +38,7 @@ def running(agent_id: str, kind: str, *, source: str) -> Iterator[Run]:
         try:
             yield run
         except BaseException as error:
-            finish(
-                run, Run.State.FAILED, outcome=getattr(error, "code", None) or "crashed", error=_told(error)
-            )
+            finish(run, Run.State.FAILED, outcome=getattr(error, "code", None) or "crashed", error=_told(error))
             raise
         if run.state == Run.State.RUNNING:
             finish(run, Run.State.DONE, outcome=run.outcome, summary=run.summary)

@@ -59,9 +59,7 @@ def translated(path: str) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
-            raise Invalid(
-                f"The name of {path} is too long for this disk.", code="bad_name", field="path"
-            ) from error
+            raise Invalid(f"The name of {path} is too long for this disk.", code="bad_name", field="path") from error
         raise StorageFailed(
             f"The disk refused {path}: {error.strerror or error}.",
             code=_CODES.get(error.errno or 0, "io_error"),
@@ -226,9 +224,7 @@ def _open_folder(root: Path, folder: str) -> Iterator[int]:
     descriptor = paths.open_root(root)
     try:
         for part in filter(None, folder.split("/")):
-            below = os.open(
-                part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descriptor
-            )
+            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descriptor)
             os.close(descriptor)
             descriptor = below
         yield descriptor
@@ -243,11 +239,7 @@ def _walk(root: Path, folder: str, *, deep: bool) -> Iterator[tuple[str, list[st
         try:
             with _open_folder(root, base) as descriptor:
                 names = os.listdir(descriptor)
-                inner = [
-                    name
-                    for name in names
-                    if deep and not name.startswith(".") and _is_folder(descriptor, name)
-                ]
+                inner = [name for name in names if deep and not name.startswith(".") and _is_folder(descriptor, name)]
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:

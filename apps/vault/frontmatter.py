@@ -7,18 +7,14 @@ else is body, so that a rule on top of a note never hides prose.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import frontmatter as python_frontmatter
-import yaml
 
 from apps.errors import Invalid
-from apps.vault import salvage, yaml_text
+from apps.vault import field_edits, salvage, yaml_text
 from apps.vault.yaml_text import UNSTORABLE, Value
-
-Edit: TypeAlias = tuple[int, int, str]
 
 BOM = b"\xef\xbb\xbf"
 
@@ -30,7 +26,6 @@ _OPENING = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*(\r\n|\n|\r)")
 _CLOSING = re.compile(rb"(\r\n|\n|\r)---[ \t]*(?:\r\n|\n|\r|\Z)")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _UNDECODED = re.compile("[\ud800-\udfff]")
-_COLON = re.compile(r"[ \t]*:[ \t]*")
 
 
 @dataclass(frozen=True)
@@ -68,8 +63,8 @@ def read(data: bytes) -> Block:
     found = _fields(cut.text) if cut and not cut.too_long else None
     if cut is None or found is None:
         offset = len(BOM) if data.startswith(BOM) else 0
-        problems = (Problem(2, _TOO_LONG),) if cut and cut.too_long else ()
-        return Block({}, data[offset:].decode("utf-8", "replace"), 1, offset, problems, False)
+        long = (Problem(2, _TOO_LONG),) if cut and cut.too_long else ()
+        return Block({}, data[offset:].decode("utf-8", "replace"), 1, offset, long, False)
     start = len(_LINE_END.findall(cut.text)) + 3
     problems = tuple(sorted(found.problems, key=lambda problem: problem.line))
     return Block(found.fields, data[cut.body :].decode("utf-8", "replace"), start, cut.body, problems, True)
@@ -98,7 +93,8 @@ def set_key(data: bytes, key: str, value: str | Sequence[str]) -> bytes:
     if before.sound and before.fields.get(key) == wanted and not before.twice(key):
         return data
     text = _UNDECODED.sub("\ufffd", cut.text)
-    for edits in _sound_edits(text, key, wanted) if before.sound else _broken_edits(text, key, wanted):
+    ways = field_edits.in_yaml if before.sound else field_edits.in_broken
+    for edits in ways(text, key, wanted):
         inner = cut.text
         for start, end_of, new in sorted(edits, reverse=True):
             inner = inner[:start] + new + inner[end_of:]
@@ -122,7 +118,7 @@ def dump(fields: Mapping[str, Value]) -> str:
 
 
 def line_end(data: bytes) -> str:
-    """The commoner line end of a file, `"\\n"` or `"\\r\\n"`; of two equally common, that of the first line."""
+    """The commoner line end of a file, `"\\n"` or `"\\r\\n"`; of a tie, that of the first line."""
     windows = data.count(b"\r\n")
     unix = data.count(b"\n") - windows
     first_is_windows = data[: data.find(b"\n")].endswith(b"\r")
@@ -236,121 +232,3 @@ def _recovered(text: str, cause: Problem) -> _Fields | None:
         problems += [Problem(segment.line + 1, reason, segment.key) for reason in reasons]
         fields[segment.key] = value
     return _Fields(fields, problems or [cause], sound=False)
-
-
-# Setting a key: ways to do it, the one that keeps most bytes first; set_key takes the first that reads back
-
-
-def _sound_edits(text: str, key: str, value: Value) -> Iterator[list[Edit]]:
-    root = yaml_text.mapping(text)
-    pairs = [(name, old) for name, old in root.value if name.value == key] if root else []
-    if root and root.flow_style:
-        yield _flow_edits(text, root, pairs, key, value)
-    elif root and not pairs:
-        yield [_added(text, root.value[0][0].start_mark.index, key, value)]
-    elif pairs:
-        (name, old), *doubles = pairs
-        drop = [(*_span(text, *double), "") for double in doubles]
-        spliced = _spliced(text, name, old, value)
-        if spliced:
-            yield [spliced, *drop]
-        yield [_replaced(text, _span(text, name, old), key, value, old), *drop]
-        # A block scalar can end in lines that are nothing but odd white space.
-        yield [_replaced(text, (_line_start(text, name), old.end_mark.index), key, value, old), *drop]
-
-
-def _broken_edits(text: str, key: str, value: Value) -> Iterator[list[Edit]]:
-    segments, _ = salvage.segments(text) or ([], [])
-    spans = [(segment.start, segment.end) for segment in segments if segment.key == key]
-    if spans:
-        yield [_replaced(text, spans[0], key, value), *((start, end, "") for start, end in spans[1:])]
-    elif segments:
-        yield [_added(text, segments[0].start, key, value)]
-
-
-def _spliced(text: str, name: yaml.Node, old: yaml.Node, value: Value) -> Edit | None:
-    """Only the value itself, so that quotes, alignment and a comment behind it stay; None if it cannot."""
-    start, end = old.start_mark.index, old.end_mark.index
-    if text[_line_start(text, name) : name.start_mark.index].strip():
-        return None
-    if not _COLON.fullmatch(text, name.end_mark.index, start) or yaml_text.BREAK.search(text, start, end):
-        return None
-    if isinstance(old, yaml.ScalarNode) and old.style not in {"|", ">"} and isinstance(value, str):
-        new = yaml_text.scalar(value, old.style)
-    elif isinstance(old, yaml.SequenceNode) and old.flow_style and not isinstance(value, str):
-        new = yaml_text.flow(value)
-    else:
-        return None
-    return start, end, new if text[start - 1] in " \t" else f" {new}"
-
-
-def _replaced(text: str, span: tuple[int, int], key: str, value: Value, old: yaml.Node | None = None) -> Edit:
-    """The whole lines of a key, with the indentation that the key and the items of its list had."""
-    margin = _margin(text, span[0])
-    deeper = 0
-    if isinstance(old, yaml.SequenceNode) and not old.flow_style:
-        deeper = max(0, old.start_mark.column - len(margin))
-    return (*span, _lines(key, value, margin, deeper, _line_end_after(text, span[0])))
-
-
-def _added(text: str, first_key: int, key: str, value: Value) -> Edit:
-    margin = _margin(text, max(text.rfind("\n", 0, first_key), text.rfind("\r", 0, first_key)) + 1)
-    ends = _LINE_END.findall(text)
-    return len(text), len(text), _lines(key, value, margin, 0, ends[-1])
-
-
-def _flow_edits(
-    text: str, root: yaml.MappingNode, pairs: list[tuple[yaml.Node, yaml.Node]], key: str, value: Value
-) -> list[Edit]:
-    """In a block that is one `{…}`."""
-    if pairs:
-        return [
-            (old.start_mark.index, old.end_mark.index, _after_colon(text, name, old) + yaml_text.flow(value))
-            for name, old in pairs
-        ]
-    new = f"{yaml_text.flow(key)}: {yaml_text.flow(value)}"
-    if not root.value:
-        behind = root.end_mark.index - 1
-        return [(behind, behind, new)]
-    behind = root.value[-1][1].end_mark.index
-    return [(behind, behind, f", {new}")]
-
-
-def _after_colon(text: str, name: yaml.Node, old: yaml.Node) -> str:
-    between = text[name.end_mark.index : old.start_mark.index]
-    return ": " if ":" not in between else " " if between.endswith(":") else ""
-
-
-def _lines(key: str, value: Value, margin: str, deeper: int, end: str) -> str:
-    first, *items = yaml_text.block({key: value}).rstrip("\n").split("\n")
-    return "".join(margin + line + end for line in [first, *(" " * deeper + item for item in items)])
-
-
-def _span(text: str, name: yaml.Node, old: yaml.Node) -> tuple[int, int]:
-    """The lines of a key without the blank lines behind them."""
-    end = _last(old).end_mark.index
-    while end > name.end_mark.index and text[end - 1].isspace():
-        end -= 1
-    after = yaml_text.BREAK.search(text, end)
-    return _line_start(text, name), after.end() if after else len(text)
-
-
-def _last(node: yaml.Node) -> yaml.Node:
-    """The last node that has an end of its own: a block collection ends only where the next key begins."""
-    while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
-        last = node.value[-1]
-        node = last[1] if isinstance(last, tuple) else last
-    return node
-
-
-def _line_start(text: str, node: yaml.Node) -> int:
-    return max(text.rfind(end, 0, node.start_mark.index) for end in "\n\r\x85\u2028\u2029") + 1
-
-
-def _margin(text: str, start: int) -> str:
-    return text[start : len(text) - len(text[start:].lstrip(" "))]
-
-
-def _line_end_after(text: str, start: int) -> str:
-    found = _LINE_END.search(text, start)
-    return found[0] if found else "\n"

@@ -30,9 +30,7 @@ def held(path: Path, *, seconds: float) -> Iterator[bool]:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         if not _acquire(descriptor, seconds):
-            raise Busy(
-                f"Another writer holds {path.stem}; it was not free in {seconds:g} s.", seconds=seconds
-            )
+            raise Busy(f"Another writer holds {path.stem}; it was not free in {seconds:g} s.", seconds=seconds)
         unclean = os.pread(descriptor, len(_OPEN), 0) == _OPEN
         with files.translated(str(path)):
             os.pwrite(descriptor, _OPEN, 0)

@@ -10,9 +10,10 @@ from .folding import HAN, MARKS
 
 # A date, a number or a word is marked as a whole. A Han character is a word; other scripts without
 # spaces are marked up to the next space, because cutting them would mark letters.
+_LETTER = rf"[^\W{HAN}]"
 _WORD = re.compile(
     r"\d{4}-\d{2}-\d{2}|\d+(?:[.,:]\d+)+"
-    rf"|[{HAN}][{MARKS}]*|(?![{HAN}])\w(?:(?![{HAN}])[\w{MARKS}]|['’](?=\w))*"
+    rf"|{_LETTER}+(?:(?:[{MARKS}]+|['’](?={_LETTER})){_LETTER}*)*|[{HAN}][{MARKS}]*"
 )
 _LONGEST = 400  # words between the common beginning and end; more are shown as one replacement
 

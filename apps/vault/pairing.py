@@ -15,8 +15,7 @@ from .folding import content_words
 
 Kind = Literal["added", "removed", "reworded", "merged", "moved", "redated", "heading_renamed"]
 
-_RARE = 20  # a word that stands in more entries than this leads to none of them
-_LOOK_UPS = 100  # entries read from the word index for one old entry
+_LOOK_UPS = 100  # entries read from the word index for one old entry; words in more lead to none
 _CANDIDATES = 20  # new entries compared with one old entry
 _NONE = -1
 
@@ -138,9 +137,7 @@ class _Pairing:
         self._to[old] = new
         self._from[new].append(old)
 
-    def _match(
-        self, olds: Iterable[int], news: Iterable[int], identity: Callable[[_Side, int], Hashable]
-    ) -> None:
+    def _match(self, olds: Iterable[int], news: Iterable[int], identity: Callable[[_Side, int], Hashable]) -> None:
         """Pair what is still alone and has one identity, as multisets, first with first."""
         waiting: dict[Hashable, deque[int]] = defaultdict(deque)
         for n in news:
@@ -234,9 +231,7 @@ class _Pairing:
         new, before = self._new.entries[n], [self._old.entries[o] for o in olds]
         same = any(entry.text == new.text for entry in before)
         same_wording = same or any(_wording(entry) == _wording(new) for entry in before)
-        same_date = same or any(
-            lines.date_suffix(entry.text) == lines.date_suffix(new.text) for entry in before
-        )
+        same_date = same or any(lines.date_suffix(entry.text) == lines.date_suffix(new.text) for entry in before)
         same_place = n not in self._reordered and not self._elsewhere.issuperset(olds)
         reworded: Kind = "heading_renamed" if new.kind == "heading" else "reworded"
         kinds: list[Kind] = ["merged"] if len(olds) > 1 else []
@@ -256,9 +251,7 @@ class _Pairing:
             return any(child not in self._to or child in self._elsewhere for child in children)
         return any(self._elsewhere.issuperset(self._from.get(child, ())) for child in children)
 
-    def _difference(
-        self, kind: Kind, olds: Sequence[int], n: int, flags: set[str], seen: Counter[str]
-    ) -> Difference:
+    def _difference(self, kind: Kind, olds: Sequence[int], n: int, flags: set[str], seen: Counter[str]) -> Difference:
         old = tuple(self._old.entries[o] for o in sorted(olds))
         new = None if n == _NONE else self._new.entries[n]
         content = json.dumps([[[e.place, e.text] for e in old], new and [new.place, new.text]])
@@ -331,7 +324,7 @@ def _best_matches(old: Sequence[frozenset[str]], new: Sequence[frozenset[str]], 
         known = ((len(holders[word]), word) for word in words if word in holders)
         shared: Counter[int] = Counter()
         for count, word in heapq.nsmallest(_LOOK_UPS, known):
-            if count > _RARE or shared.total() + count > _LOOK_UPS:
+            if shared.total() + count > _LOOK_UPS:
                 break
             shared.update(holders[word])
         work.looked_up += shared.total()

@@ -89,9 +89,7 @@ def _step(descriptor: int, part: str, path: str, *, create: bool) -> int:
     try:
         while True:
             try:
-                below = os.open(
-                    name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descriptor
-                )
+                below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descriptor)
             except FileNotFoundError:
                 if not create:
                     raise NotFound(f"There is no file {path}.", path=path) from None
@@ -149,6 +147,4 @@ def refuse_twin(descriptor: int, name: str) -> None:
     wanted = unicodedata.normalize("NFC", name).casefold()
     for other in os.listdir(descriptor):
         if other != name and unicodedata.normalize("NFC", other).casefold() == wanted:
-            raise Conflict(
-                f"“{other}” is there already and differs only in letter case.", code="case_twin", name=other
-            )
+            raise Conflict(f"“{other}” is there already and differs only in letter case.", code="case_twin", name=other)

@@ -21,7 +21,7 @@ from apps.ledger import present as ledger_present
 from apps.ledger import queries as ledger
 from apps.ledger import recovery
 from apps.ledger.models import Batch
-from apps.proposals import present, queries, services, wording
+from apps.proposals import present, queries, sentences, services
 from apps.proposals.models import Proposal
 from apps.proposals.review import Notice, Piece, QuotedLine
 from apps.runs import queries as runs
@@ -49,7 +49,9 @@ def home(request: HttpRequest) -> HttpResponse:
     title = ngettext("%(n)d waits.", "%(n)d wait.", count) % {"n": count} if count else _("Nothing waits.")
     page = {
         "title": title,
-        "lead": _("Nothing of it has been written yet.") if count else _("Every memory is as its last decision left it."),
+        "lead": _("Nothing of it has been written yet.")
+        if count
+        else _("Every memory is as its last decision left it."),
         "review_url": present.url(waiting[0]) if waiting else "",
         "stuck": [_stuck_piece(batch) for batch in ledger.open_batches() if batch.state == Batch.State.STUCK],
         "waits": [_waiting_line(one) for one in waiting],
@@ -70,11 +72,11 @@ def _waiting_line(one: Proposal) -> dict[str, Any]:
         "mark": "",
         "first": _moment(one.created_at),
         "agent": one.agent_id,
-        "what": wording.counts_sentence(one.analysis.get("counts", {})),
+        "what": sentences.counts(one.analysis.get("counts", {})),
         "detail": one.name,
         "state": "",
         "state_word": "",
-        "aside": wording.severity_word(worst) + " " if worst else "",
+        "aside": sentences.severity_word(worst) + " " if worst else "",
         "url": present.url(one),
         "url_text": _("Review"),
     }
@@ -103,7 +105,7 @@ def _moment(moment: Any) -> str:
 @login_required
 @require_http_methods(["GET", "POST"])
 def stuck(request: HttpRequest, batch_id: str) -> HttpResponse:
-    """A write that stopped because somebody changed a file in the middle of it; POST takes one of the three ways out."""
+    """A write that stopped because a file was changed in the middle of it; POST takes one of three ways out."""
     actor = _staff(request)
     try:
         batch = ledger.batch(batch_id)
@@ -123,9 +125,7 @@ def stuck(request: HttpRequest, batch_id: str) -> HttpResponse:
     return HttpResponseRedirect(reverse("web:home"))
 
 
-def _stuck_page(
-    request: HttpRequest, batch: Batch, actor: access.Actor, notice: Notice | None = None
-) -> HttpResponse:
+def _stuck_page(request: HttpRequest, batch: Batch, actor: access.Actor, notice: Notice | None = None) -> HttpResponse:
     batch.refresh_from_db()
     is_stuck = batch.state == Batch.State.STUCK
     words = {
@@ -139,9 +139,7 @@ def _stuck_page(
         else _("This write is %(state)s") % {"state": batch.get_state_display()},
         "why": _("A file was changed while this was being written, so the rest was left alone.") if is_stuck else "",
         "facts_line": ledger_present.facts(batch),
-        "files": [
-            ledger_present.FileChange(one.path, words[one.standing], "", ()) for one in recovery.standings(batch)
-        ]
+        "files": [ledger_present.FileChange(one.path, words[one.standing], "", ()) for one in recovery.standings(batch)]
         if is_stuck
         else [],
         "resolve_url": reverse("web:stuck", args=[batch.public_id]),
@@ -163,7 +161,11 @@ def file(request: HttpRequest, scope_id: str, path: str) -> HttpResponse:
     wanted = request.GET.get("line", "")
     numbered = lines.split(found.text)
     written = ledger.last_written(found.scope, found.path)
-    facts = _("Last written here on %(when)s.") % {"when": _moment(written)} if written else _("Never written by memoryhub.")
+    facts = (
+        _("Last written here on %(when)s.") % {"when": _moment(written)}
+        if written
+        else _("Never written by memoryhub.")
+    )
     page = {
         "title": found.path.rpartition("/")[2],
         "scope": found.scope,

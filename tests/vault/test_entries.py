@@ -107,9 +107,7 @@ def test_frontmatter_is_one_entry_whatever_its_lines_look_like() -> None:
     assert [entry.start for entry in parse(f"{block}\n# H")] == [1, 7]
 
 
-@pytest.mark.parametrize(
-    "opening", ["---\n\ntitle: x\n", "---\n- a: b\n", "---\njust text\n", "---\ntitle: x\n# H\n"]
-)
+@pytest.mark.parametrize("opening", ["---\n\ntitle: x\n", "---\n- a: b\n", "---\njust text\n", "---\ntitle: x\n# H\n"])
 def test_rules_between_paragraphs_are_no_frontmatter(opening: str) -> None:
     after = "# T\n- b\n" if opening.endswith("# H\n") else "# T\n---\n- b\n"
     assert "# T" in texts(opening + after)

@@ -23,7 +23,9 @@ def failing(error: int, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     monkeypatch.setattr(os, call, fail)
 
 
-@pytest.mark.parametrize("data", [b"", b"one\n", b"no final newline", b"\xff\x00 no text\r\n", b"\xef\xbb\xbfBOM", b"x" * 5_000_000])
+@pytest.mark.parametrize(
+    "data", [b"", b"one\n", b"no final newline", b"\xff\x00 no text\r\n", b"\xef\xbb\xbfBOM", b"x" * 5_000_000]
+)
 def test_bytes_come_back_as_they_were_written(tmp_path: Path, data: bytes) -> None:
     files.replace(tmp_path, "memory/a/x.md", data)
     assert files.read(tmp_path, "memory/a/x.md") == data
@@ -109,9 +111,7 @@ def test_a_name_too_long_for_the_disk_is_the_callers_fault(tmp_path: Path) -> No
         files.replace(tmp_path, deep, b"x")
 
 
-def test_the_file_and_its_folder_are_synced_around_the_rename(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_file_and_its_folder_are_synced_around_the_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
     fsync, rename = os.fsync, os.rename
 

@@ -80,9 +80,7 @@ def test_every_kind_of_file_lies_in_a_folder_that_is_looked_through() -> None:
         for path in paths:
             folder = path.rpartition("/")[0]
             assert layout.kind(scope, path)
-            assert any(
-                folder == top or (deep and folder.startswith(top + "/")) for top, deep in layout.folders(scope)
-            )
+            assert any(folder == top or (deep and folder.startswith(top + "/")) for top, deep in layout.folders(scope))
 
 
 def test_hidden_folders_of_memoryhub_are_no_memory() -> None:

@@ -43,9 +43,7 @@ def test_two_changed_words_in_a_row_are_one_change() -> None:
 
 
 WORDS = st.lists(
-    st.sampled_from(
-        ["tea", "Tea", "không", "9,5", "2026-01-02", " ", "  ", "\n", ", ", "(", ")", "_", "東", "don't"]
-    ),
+    st.sampled_from(["tea", "Tea", "không", "9,5", "2026-01-02", " ", "  ", "\n", ", ", "(", ")", "_", "東", "don't"]),
     max_size=20,
 ).map("".join)
 

@@ -14,7 +14,7 @@ from apps.vault.pairing import Difference, Work, differences
 
 def told(old: str, new: str) -> list[tuple[str, list[str], str | None, set[str]]]:
     return [
-        (found.kind, [entry.text for entry in found.old], found.new and found.new.text, set(found.flags))
+        (found.kind, [entry.text for entry in found.old], found.new.text if found.new else None, set(found.flags))
         for found in differences(old, new)
     ]
 
@@ -77,9 +77,7 @@ def test_kinds_come_first_to_last_with_the_others_as_flags() -> None:
     moved = "# A\n- stays here\n# B\n- stays there\n* Anna likes green tea (2026-09-19)"
     assert [(kind, flags) for kind, _, _, flags in told(old, moved)] == [("moved", {"redated", "format"})]
     reworded = "# A\n- stays here\n# B\n- stays there\n- Anna likes black tea (2026-09-19)"
-    assert [(kind, flags) for kind, _, _, flags in told(old, reworded)] == [
-        ("reworded", {"moved", "redated"})
-    ]
+    assert [(kind, flags) for kind, _, _, flags in told(old, reworded)] == [("reworded", {"moved", "redated"})]
 
 
 # Several entries become one.
@@ -127,9 +125,7 @@ def test_under_another_heading_an_entry_is_moved() -> None:
 
 def test_under_another_bullet_an_entry_is_moved() -> None:
     old = "- Anna\n  - tea\n  - milk\n- Binh\n  - bread"
-    assert told(old, "- Anna\n  - tea\n- Binh\n  - bread\n  - milk") == [
-        ("moved", ["- milk"], "- milk", set())
-    ]
+    assert told(old, "- Anna\n  - tea\n- Binh\n  - bread\n  - milk") == [("moved", ["- milk"], "- milk", set())]
 
 
 def test_under_a_reworded_bullet_an_entry_stays() -> None:
@@ -195,6 +191,11 @@ def test_sections_in_another_order_are_moved_headings_and_no_moved_entries() -> 
     old = "# A\n- tea\n- milk\n# B\n- bread\n# C\n- eggs"
     new = "# B\n- bread\n# C\n- eggs\n# A\n- tea\n- milk"
     assert told(old, new) == [("moved", ["# A"], "# A", {"reordered"})]
+
+
+def test_from_one_heading_to_another_of_the_same_name_is_reordered() -> None:
+    old, new = "# A\n- tea\n# A\n- milk", "# A\n- tea\n- milk\n# A"
+    assert told(old, new) == [("moved", ["- milk"], "- milk", {"reordered"})]
 
 
 @pytest.mark.parametrize("order", list(permutations("abcde", 5))[1::7])
@@ -317,9 +318,7 @@ def test_two_thousand_lines_that_differ_in_one_word_are_paired_with_little_work(
     "make",
     [
         job_lines,
-        lambda count, word: "\n".join(
-            f"- {word} group{n // 15} member of the long list" for n in range(count)
-        ),
+        lambda count, word: "\n".join(f"- {word} group{n // 15} member of the long list" for n in range(count)),
         lambda count, word: "\n".join(f"- {word} {n % 40} {n % 41} {n % 43}" for n in range(count)),
         lambda count, word: "\n".join(f"- {word} and the same again" for _ in range(count)),
     ],

@@ -45,7 +45,11 @@ class Command(Console):
         token, secret = registry.issue_token(
             options["name"], rights=rights, agent_id=options["agent"], days=options["days"]
         )
-        self.show({**record(token), "token": secret}, f"{token.public_id}  {secret}", "Keep it now; it is not shown again.")
+        self.show(
+            {**record(token), "token": secret},
+            f"{token.public_id}  {secret}",
+            "Keep it now; it is not shown again.",
+        )
 
     def revoke(self, options: dict[str, Any]) -> None:
         registry.revoke_token(options["id"])
@@ -55,5 +59,8 @@ class Command(Console):
         rows = [record(token) for token in registry.tokens()]
         self.show(
             {"tokens": rows},
-            *[f"{row['id']}  {row['agent'] or 'every agent':<20} {','.join(row['rights']):<30} {row['name']}" for row in rows],
+            *[
+                f"{row['id']}  {row['agent'] or 'every agent':<20} {','.join(row['rights']):<30} {row['name']}"
+                for row in rows
+            ],
         )

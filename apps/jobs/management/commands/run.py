@@ -30,7 +30,10 @@ class Command(Console):
     help = "Run a job now, in this process: `run consolidate --agent X --now`."
 
     def define(self, parser: ArgumentParser) -> None:
-        verbs = self.verbs(parser, consolidate="ask a model for a rewrite of an agent's memory; the answer waits for a person")
+        verbs = self.verbs(
+            parser,
+            consolidate="ask a model for a rewrite of an agent's memory; the answer waits for a person",
+        )
         job = verbs["consolidate"]
         who = job.add_mutually_exclusive_group(required=True)
         who.add_argument("--agent", help="the agent's id")

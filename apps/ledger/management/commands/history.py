@@ -50,7 +50,8 @@ class Command(Console):
     def _line(self, row: dict[str, Any]) -> str:
         undone = f"  undone by {row['undone_by']}" if row["undone_by"] else ""
         when = f"{row['created_at']:%Y-%m-%d %H:%M}"
-        return f"{row['id']}  {when}  {row['state']:<8} {row['scope']:<16} {', '.join(row['paths'])}  {row['actor']}{undone}"
+        where = f"{row['scope']:<16} {', '.join(row['paths'])}"
+        return f"{row['id']}  {when}  {row['state']:<8} {where}  {row['actor']}{undone}"
 
     def undo(self, options: dict[str, Any]) -> None:
         made = services.undo(options["batch"], actor=access.operator())

@@ -1,0 +1,125 @@
+"""A person signs in, opens what waits, approves, finds the file changed, takes it back."""
+
+import pytest
+from tests.browser.conftest import PICTURES
+
+from apps.proposals.models import Proposal
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SIZES = {1440: 1000, 390: 844}
+
+
+def sign_in(page, live_server):
+    page.goto(live_server.url)
+    page.get_by_label("Username").fill("hanh")
+    page.get_by_label("Password").fill("bánh mì")
+    page.get_by_role("button", name="Log in").click()
+
+
+def picture(page, name):
+    PICTURES.mkdir(exist_ok=True)
+    page.screenshot(path=PICTURES / f"{name}.png", full_page=True)
+
+
+def test_the_way_from_sign_in_to_a_changed_file_and_back(page, live_server, bakery, reviewer):
+    memory = bakery / "MEMORY.md"
+    before = memory.read_bytes()
+    sign_in(page, live_server)
+    page.get_by_role("heading", name="2 wait.").wait_for()
+    page.get_by_role("link", name="Review", exact=True).first.click()
+    page.get_by_role("heading", level=1).wait_for()
+    assert "flour price" in page.inner_text("main") or "Hai Phát" in page.inner_text("main")
+    assert "Approved" not in page.inner_text("main")
+
+    while Proposal.objects.get(state="pending", agent_id="default").public_id not in page.url:
+        page.get_by_role("link", name="Next", exact=False).last.click()
+    page.get_by_role("button", name="Approve").click()
+    page.get_by_text("Approved for default.").wait_for()
+    after = memory.read_bytes()
+    assert after != before
+    assert "Thursday to Sunday" in after.decode()
+
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("Taken back.").wait_for()
+    assert memory.read_bytes() == before
+
+    page.get_by_role("button", name="Reopen").click()
+    page.get_by_text("It waits again.").wait_for()
+    assert Proposal.objects.filter(state="pending").count() == 2
+
+
+def test_a_file_edited_meanwhile_is_said_and_what_was_typed_is_kept(page, live_server, bakery, reviewer):
+    proposal = Proposal.objects.get(agent_id="default")
+    sign_in(page, live_server)
+    page.goto(f"{live_server.url}/admin/proposals/proposal/{proposal.public_id}/review/")
+    memory = bakery / "MEMORY.md"
+    memory.write_text(memory.read_text() + "- edited by hand\n")
+    page.get_by_role("button", name="Approve").click()
+    page.get_by_text("changed after this was proposed").wait_for()
+    assert memory.read_text().endswith("- edited by hand\n")
+    proposal.refresh_from_db()
+    assert proposal.state == "superseded"
+
+
+def test_rejecting_with_a_reason_by_keyboard_alone(page, live_server, bakery, reviewer):
+    proposal = Proposal.objects.get(agent_id="coach")
+    sign_in(page, live_server)
+    page.goto(f"{live_server.url}/admin/proposals/proposal/{proposal.public_id}/review/")
+    page.keyboard.press("r")
+    page.get_by_role("heading", name="Reject all of it").wait_for()
+    page.get_by_text("Not lasting").click()
+    page.get_by_placeholder("A word to the agent, if you like").fill("only this week")
+    page.keyboard.press("Enter")
+    page.get_by_text("Rejected for coach.").wait_for()
+    proposal.refresh_from_db()
+    assert (proposal.state, proposal.decision_reason) == ("rejected", "Not lasting: only this week")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", SIZES)
+def test_the_pages_at_every_width_and_theme(page, live_server, bakery, reviewer, width, theme):
+    """Nothing scrolls sideways, nothing is drawn by an inline style, and the pictures can be looked at."""
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size({"width": width, "height": SIZES[width]})
+    sign_in(page, live_server)
+    proposal = Proposal.objects.get(agent_id="default")
+    review = f"/admin/proposals/proposal/{proposal.public_id}/review/"
+    addresses = {
+        "home": "/",
+        "queue": "/admin/proposals/proposal/",
+        "review": review,
+        "review-side": f"{review}?view=side",
+        "review-whole": f"{review}?view=whole",
+        "memory": "/memory/default/MEMORY.md",
+        "index": "/admin/",
+    }
+    for name, address in addresses.items():
+        page.goto(live_server.url + address)
+        picture(page, f"{name}-{width}-{theme}")
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, f"{name} scrolls sideways by {wide} px"
+        assert page.locator("main [style]").count() == 0, f"{name} has an inline style"
+
+
+def test_scripts_in_every_text_are_only_text(page, live_server, bakery, reviewer):
+    """Case C28 for these pages: notes, memory, reasons and a decision's reason that carry HTML."""
+    attack = '<img src=x onerror="document.title=\'owned\'"></textarea><script>document.title="owned"</script>'
+    note = bakery / "memory" / "2026-09-21.md"
+    note.write_text(f"# x\n\n## Retain\n\n- W: {attack} always comes from the north\n")
+    (bakery / "MEMORY.md").write_text(f"# Memory\n\n## {attack}\n\n- {attack}\n")
+    from apps.jobs import consolidate
+
+    consolidate.consolidate("default", force=True)
+    proposal = Proposal.objects.get(agent_id="default", state="pending")
+    proposal.reasons = attack
+    proposal.save()
+    sign_in(page, live_server)
+    review = f"/admin/proposals/proposal/{proposal.public_id}/review/"
+    for address in ("/", "/admin/proposals/proposal/", review, review + "?view=side", review + "?view=whole",
+                    "/memory/default/MEMORY.md", "/memory/default/memory/2026-09-21.md"):  # fmt: skip
+        page.goto(live_server.url + address)
+        assert page.title() != "owned"
+        assert page.locator("img[src=x]").count() == 0
+    page.goto(live_server.url + review)
+    assert attack in page.inner_text("main")
