@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from apps.errors import ModelFailed
 from apps.jobs import cutting, foreign_lines, unwrapping
-from apps.vault import entries, folding
+from apps.vault import folding
 
 LIMIT = 24_000  # characters of memory text, memory.md 6.5
 REASONS_LIMIT = 4_000
@@ -159,10 +159,9 @@ def _within(text: str, limit: int, findings: list[Finding]) -> str:
     """The text up to the last entry that ends within `limit` characters."""
     if len(text) <= limit:
         return text
-    parsed = entries.parse(text)
-    count = cutting.fitting(text, parsed, limit)
-    findings.append(Finding("over_limit", tuple(entry.text for entry in parsed[count:])))
-    return cutting.up_to(text, parsed[count - 1]) if count else text[:limit].rstrip()
+    kept, fallen = cutting.split(text, limit)
+    findings.append(Finding("over_limit", tuple(entry.text for entry in fallen)))
+    return kept
 
 
 def _reasons(tail: str) -> tuple[str, ...]:

@@ -5,25 +5,26 @@ from itertools import accumulate
 from apps.vault import entries, lines
 
 
-def fitting(text: str, parsed: list[entries.Entry], room: int) -> int:
-    """How many of the entries of `text`, from the first, end within `room` characters.
+def split(text: str, room: int) -> tuple[str, tuple[entries.Entry, ...]]:
+    """The text up to the last entry that ends within `room` characters, and the entries that fell off.
 
-    A heading is not counted when the entry after it does not fit.
+    Headings left without an entry fall off too. Only where not one entry fits
+    is it cut inside, as nothing would be left otherwise.
     """
+    parsed = entries.parse(text)
     source = lines.split(text)
-    after = list(accumulate(len(line.text) + len(line.end) for line in source))
-    count = 0
-    for entry in parsed:
-        line = source[entry.end - 1]
-        if after[line.number - 1] - len(line.end) > room:
-            break
-        count += 1
-    while count and count < len(parsed) and parsed[count - 1].kind == "heading":
-        count -= 1
-    return count
+    ends = list(accumulate(len(line.text) + len(line.end) for line in source))
+    whole = 0
+    while whole < len(parsed) and _end(source, ends, parsed[whole]) <= room:
+        whole += 1
+    filled = whole
+    while filled and filled < len(parsed) and parsed[filled - 1].kind == "heading":
+        filled -= 1
+    if not filled:
+        return text[: max(room, 0)].rstrip(), tuple(parsed[whole:])
+    return text[: _end(source, ends, parsed[filled - 1])], tuple(parsed[filled:])
 
 
-def up_to(text: str, entry: entries.Entry) -> str:
-    """The text from its beginning to the end of the entry, without the last line end."""
-    kept = lines.split(text)[: entry.end]
-    return "".join(line.text + line.end for line in kept[:-1]) + kept[-1].text
+def _end(source: list[lines.Line], ends: list[int], entry: entries.Entry) -> int:
+    """Where the entry ends in the text, in front of its line end."""
+    return ends[entry.end - 1] - len(source[entry.end - 1].end)

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from apps.jobs import cutting
-from apps.vault import entries
 
 DATES = 7  # distinct dates with text, memory.md 6.3
 BUDGET = 40_000  # characters for current memory and notes together
@@ -59,33 +58,42 @@ def collect(
     least: int = LEAST,
     folded: frozenset[str] = frozenset(),
 ) -> Inputs:
-    """Take the newest notes that fit, then older ones that were never read.
+    """Take what no job has read yet first: the newest dates, then older notes; then what is known, as context.
 
-    `folded` holds the keys of notes that an earlier, decided run has read.
-    Blank notes take no place. Within the newest `dates` dates the first block
-    that does not fit ends the choice; when not even the newest fits it is cut
-    at an entry border. What is then left of the budget goes to older notes not
-    in `folded`, oldest first; one too long for it does not keep the others out.
+    `folded` holds the keys of notes that an earlier, settled run has read.
+    Blank notes take no place. Of the unread notes within the newest `dates`
+    dates, newest first, the first block that does not fit ends the choice. What
+    is left of the budget goes to older unread notes, oldest first; one too long
+    for it does not keep the others out. When none of all these fits, the first is
+    cut at an entry border. Only then come the notes of those dates that are
+    folded already: read again before the unread ones they would fill the budget
+    night after night, and old notes would never get their turn (docs/adr/0005).
     """
     filled = sorted((note for note in notes if note.text.strip()), key=lambda note: note.name, reverse=True)
     window = set(sorted({note.date for note in filled}, reverse=True)[:dates])
-    recent = [note for note in filled if note.date in window]
+    unread = [note for note in filled if note.key not in folded]
+    recent = [note for note in unread if note.date in window]
+    older = [note for note in reversed(unread) if note.date not in window]
     room = max(budget - len(memory.strip()), least)
     given: dict[str, Note] = {}
     cut = None
-    for note in recent:
-        if len(note.block) > room:
-            break
-        given[note.name] = note
-        room -= len(note.block)
-    if recent and not given:
-        newest = recent[0]
-        given[newest.name] = _shortened(newest, room)
-        cut, room = newest.name, 0
-    for note in reversed(filled):
-        if note.date not in window and note.key not in folded and len(note.block) <= room:
-            given[note.name] = note
-            room -= len(note.block)
+
+    def take(row: Iterable[Note], *, past_the_long: bool = False) -> None:
+        nonlocal room
+        for note in row:
+            if len(note.block) <= room:
+                given[note.name] = note
+                room -= len(note.block)
+            elif not past_the_long:
+                return
+
+    take(recent)
+    take(older, past_the_long=True)
+    if unread and not given:
+        first = (recent or older)[0]
+        given[first.name] = _shortened(first, room)
+        cut, room = first.name, 0
+    take(note for note in filled if note.date in window and note.key in folded)
     read = [note for note in filled if note.name in given]
     return Inputs(
         notes=tuple(given[note.name] for note in read),
@@ -101,10 +109,8 @@ def _shortened(note: Note, room: int) -> Note:
     text = note.text.strip()
     told = f"\n\n(This note is cut here; it has {len(text)} characters in all.)"
     room -= len(replace(note, text="").block) + len(told)
-    parsed = entries.parse(text)
-    count = cutting.fitting(text, parsed, room)
-    kept = cutting.up_to(text, parsed[count - 1]) if count else text[: max(room, 0)]
-    return replace(note, text=kept.rstrip() + told)
+    kept, _ = cutting.split(text, room)
+    return replace(note, text=kept + told)
 
 
 def quoted(notes: Sequence[Note]) -> str:

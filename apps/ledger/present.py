@@ -15,8 +15,8 @@ from apps.ledger.models import Batch
 from apps.ledger.models import Change as ChangeRow
 from apps.vault import lines, pairing
 
-# Lines of one file drawn at most, and characters compared at most: a page must open whatever was written.
-MOST_LINES, MOST_CHARACTERS = 400, 1_000_000
+# Lines of one file and characters of a line drawn at most, and characters compared at most: a page must open whatever was written.
+MOST_LINES, MOST_LINE_CHARACTERS, MOST_CHARACTERS = 400, 2_000, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _file_change(row: ChangeRow) -> FileChange:
     if len(before) + len(after) > MOST_CHARACTERS:
         return FileChange(row.path, _word(row), _("Too long to show here."), ())
     if version.append:
-        shown = [FileLine(0, line.text, "ins") for line in lines.split(after) if line.text]
+        shown = [FileLine(0, line.text[:MOST_LINE_CHARACTERS], "ins") for line in lines.split(after) if line.text]
     else:
         shown = list(_changed(before, after))
     hidden = len(shown) - MOST_LINES
@@ -92,7 +92,10 @@ def _changed(before: str, after: str) -> Iterator[FileLine]:
     old_lines, new_lines = lines.split(before), lines.split(after)
     for one in pairing.differences(before, after):
         for entry in one.old:
-            yield from (FileLine(line.number, line.text, "del") for line in old_lines[entry.start - 1 : entry.end])
+            yield from (_line(line, "del") for line in old_lines[entry.start - 1 : entry.end])
         if one.new:
-            entry = one.new
-            yield from (FileLine(line.number, line.text, "ins") for line in new_lines[entry.start - 1 : entry.end])
+            yield from (_line(line, "ins") for line in new_lines[one.new.start - 1 : one.new.end])
+
+
+def _line(line: lines.Line, change: Literal["del", "ins"]) -> FileLine:
+    return FileLine(line.number, line.text[:MOST_LINE_CHARACTERS], change)

@@ -49,7 +49,8 @@ def recover() -> tuple[list[str], list[MemoryHubError]]:
 
     Returns the batches handled and what stood in the way of others; repeating is harmless.
     """
-    handled, failed = [], []
+    handled: list[str] = []
+    failed: list[MemoryHubError] = []
     for batch in Batch.objects.filter(state=Batch.State.WRITING).order_by("id"):
         try:
             with writing(layout.Scope(batch.scope, Path(batch.root), "UTC")):

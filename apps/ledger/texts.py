@@ -13,7 +13,7 @@ _LEVEL = 6
 
 def keep(contents: Iterable[bytes | None]) -> None:
     """Store each content unless it is there already. Call it inside the transaction that names them."""
-    wanted = {files.sha256(content): content for content in contents if content is not None}
+    wanted = {sha: content for content in contents if content is not None and (sha := files.sha256(content))}
     known = set(Text.objects.filter(pk__in=wanted).values_list("pk", flat=True))
     Text.objects.bulk_create(
         [

@@ -149,7 +149,7 @@ _FOR = (
     _signal(
         "an event of a life",
         3.6,
-        rf"\bmoved (?:in)?to (?!{_DAY}|{_MONTH}|\d)(?:(?-i:[A-Z])|an? (?:new )?(?:house|flat|apartment"
+        rf"\bmoved (?:in)?to (?!{_DAY}|{_MONTH}|\d)(?:(?-i:[A-ZÀ-ÖØ-ÞĂĐƠƯẠ-Ỹ])|an? (?:new )?(?:house|flat|apartment"
         rf"|place|city))",
         r"\b(?:got|getting|am|['’]m) (?:married|engaged|divorced)\b|\b(?:quit|left|lost) (?:my|his|her"
         r"|their) job\b",

@@ -88,6 +88,11 @@ def statement_key(text: str) -> Key:
     return (*words, "·", *telling, "·", *_SYMBOLS.findall(plain))
 
 
+def holds_code(entry: entries.Entry) -> bool:
+    """Say whether a fence stands in the entry: its words are no statement, and its last line takes no date."""
+    return "```" in entry.text or "~~~" in entry.text
+
+
 def gather(notes: Sequence[Mapping[str, str]]) -> Gathered:
     """Read the notes (`name`, `date`, `text`), newest first.
 
@@ -119,7 +124,7 @@ def _real_day(text: str) -> date | None:
 def _bullets(text: str) -> Iterator[tuple[entries.Entry, str]]:
     """Each bullet as one line without sign, time and pictures; orders, code and passing sections left out."""
     for entry in entries.parse(unicodedata.normalize("NFC", text)):
-        if entry.kind != "bullet" or "```" in entry.text or "~~~" in entry.text:
+        if entry.kind != "bullet" or holds_code(entry):
             continue
         line = " ".join(lines.without_sign(entry.text).split())
         line = _IMAGE.sub("", _TIME.sub("", line)).strip()

@@ -41,9 +41,10 @@ def _rewrite(data: Mapping[str, Any]) -> str:
     gathered = gathering.gather(data["notes"])
     reasons: list[str] = []
     text = memory.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
-    text = _merge(text, reasons)
-    text = _confirm(text, gathered.said, limit, reasons)
+    while (merged := _merge(text, reasons)) != text:  # what hung under two lines must be one before they can be
+        text = merged
     text = _add(text, gathered.finds, limit, reasons)
+    text = _confirm(text, gathered.said, limit, reasons)
     if not memory.strip() and not reasons:
         return f"{SEPARATOR}\n- Nothing in these notes is marked as lasting.\n"
     if not reasons or len(text) > limit:  # a text over the limit would be cut, and rules never cut
@@ -59,8 +60,8 @@ def _merge(text: str, reasons: list[str]) -> str:
     seen: dict[gathering.Key, list[int]] = {}
     twins: dict[int, list[int]] = {}
     for number, entry in enumerate(parsed):
-        key = _key(entry)
-        if entry.kind != "bullet" or not key:
+        key = gathering.statement_key(entry.text)
+        if entry.kind != "bullet" or not key or gathering.holds_code(entry):
             continue
         firsts = seen.setdefault(key, [])
         first = next((each for each in firsts if _one_place(parsed[each], entry)), None)
@@ -77,7 +78,7 @@ def _merge(text: str, reasons: list[str]) -> str:
         for entry in same[1:]:
             gone.update(range(entry.start - 1, entry.end))
         reasons.append(f"- Merged {len(same)} lines that say the same: {_named(parsed[first].text)}.")
-    return "\n".join(line for number, line in enumerate(source) if number not in gone)
+    return "\n".join(line for number, line in enumerate(source) if number not in gone).strip("\n")
 
 
 def _one_place(one: entries.Entry, other: entries.Entry) -> bool:
@@ -87,19 +88,14 @@ def _one_place(one: entries.Entry, other: entries.Entry) -> bool:
     )
 
 
-def _key(entry: entries.Entry) -> gathering.Key:
-    """What an entry says; code is compared by nobody."""
-    return () if "```" in entry.text or "~~~" in entry.text else gathering.statement_key(entry.text)
-
-
 def _confirm(text: str, said: Mapping[gathering.Key, tuple[date, str]], limit: int, reasons: list[str]) -> str:
     """Move the date of every bullet that a newer note says again; a line found twice is nobody's to date."""
     source = text.split("\n")
-    parsed = [(entry, _key(entry)) for entry in entries.parse(text)]
+    parsed = [(entry, gathering.statement_key(entry.text)) for entry in entries.parse(text)]
     times = Counter(key for _, key in parsed)
     size = len(text)
     for entry, key in parsed:
-        if entry.kind != "bullet" or key not in said or times[key] > 1:
+        if entry.kind != "bullet" or gathering.holds_code(entry) or key not in said or times[key] > 1:
             continue
         day, note = said[key]
         before = lines.date_suffix(entry.text)
@@ -124,7 +120,7 @@ def _add(text: str, finds: Sequence[gathering.Find], limit: int, reasons: list[s
     Within a section the new lines stand in the order of their notes.
     """
     sections = _Sections(text, [find.line for find in finds])
-    known = {_key(entry) for entry in entries.parse(text)}
+    known = {gathering.statement_key(entry.text) for entry in entries.parse(text)}
     told: list[str] = []
     for find in _last_first(finds):
         if find.key in known:
@@ -210,9 +206,10 @@ class _Sections:
         while last + 1 < len(self._entries) and self._entries[last + 1].kind != "heading":
             last += 1
         at = self._entries[last].end
-        before = [] if self._entries[last].kind == "bullet" else [""]
+        if self._entries[last].kind == "bullet":
+            return at, [], []
         closed = at >= len(self._lines) or not self._lines[at].strip()
-        return at, before, [] if closed else [""]
+        return at, [""], [] if closed else [""]
 
 
 def _is_vietnamese(text: str) -> bool:

@@ -25,6 +25,7 @@ _ORDER = re.compile(
     r"|\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}\b(?:previous|prior|above|earlier|all|your"
     r"|these|any)\b"
     r".{0,30}\b(?:instruction|prompt|rule|order|message|context|memor)\w*"
+    r"|\b(?:ignore|disregard|override)\b.{0,20}\b(?:rules?|instructions?|prompts?|orders?)\b.{0,15}\b(?:above|before)\b"
     r"|\bignore (?:all )?(?:the )?previous\b|\byou are now\b|\bnew instructions?\b"
     r"|\b(?:for|during|in) (?:the|this|your) (?:next )?(?:consolidation|rewrite)\b"
     r"|\b(?:delete|remove|erase|drop|wipe)\b.{0,20}\b(?:every|all|any)\b"

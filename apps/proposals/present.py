@@ -44,8 +44,8 @@ from apps.vault.pairing import Difference
 FIRST_ROWS, UNFOLDED = 40, 60
 # Beyond these only counts and the two whole texts are shown: case C29.
 MOST_CHARACTERS, MOST_DIFFERENCES = 1_000_000, 3_000
-# Lines of a whole text drawn on the page; the text itself is one link away.
-MOST_LINES = 4_000
+# Lines of a whole text drawn on the page, and characters of one line; the text itself is one link away.
+MOST_LINES, MOST_LINE_CHARACTERS = 4_000, 2_000
 # A reason belongs to an entry when this share of the entry's content words stands in it, in percent.
 _REASON_SHARE = 60
 
@@ -116,6 +116,8 @@ def review(
         next_url=_url_of(place.next),
         approve_url=_action(proposal, "approve"),
         reject_url=_action(proposal, "reject"),
+        now_url=_text_url(proposal, "now"),
+        after_url=_text_url(proposal, "after"),
         strip=strip,
         notice=notice,
         typed_why=typed_why,
@@ -133,6 +135,10 @@ def _url_of(proposal_id: str) -> str:
 
 def _action(proposal: Proposal, name: str) -> str:
     return reverse(f"admin:proposals_proposal_{name}", args=[proposal.public_id])
+
+
+def _text_url(proposal: Proposal, side: str) -> str:
+    return reverse("admin:proposals_proposal_text", args=[proposal.public_id, side])
 
 
 def _found(proposal: Proposal) -> _Found:
@@ -300,10 +306,11 @@ def _reasons(text: str, differences: Sequence[Difference]) -> tuple[dict[str, st
         fits = [
             (len(words & entry), entry_id)
             for entry_id, entry in sides
-            if entry and entry_id not in by_entry and len(words & entry) * 100 >= _REASON_SHARE * len(entry)
+            if entry and len(words & entry) * 100 >= _REASON_SHARE * len(entry)
         ]
         if fits:
-            by_entry[max(fits)[1]] = reason
+            fitting = max(fits)[1]
+            by_entry[fitting] = f"{by_entry[fitting]} {reason}" if fitting in by_entry else reason
         else:
             own.append(reason)
     return by_entry, own
@@ -312,7 +319,7 @@ def _reasons(text: str, differences: Sequence[Difference]) -> tuple[dict[str, st
 def _lines(text: str, entries: Sequence[Any], change: str) -> tuple[FileLine, ...]:
     changed = {number for entry in entries for number in range(entry.start, entry.end + 1)}
     return tuple(
-        FileLine(line.number, line.text, change if line.number in changed else "")  # type: ignore[arg-type]
+        FileLine(line.number, line.text[:MOST_LINE_CHARACTERS], change if line.number in changed else "")  # type: ignore[arg-type]
         for line in lines.split(text)[:MOST_LINES]
     )
 
@@ -346,10 +353,10 @@ def _facts_line(proposal: Proposal) -> tuple[Piece, ...]:
     told = [run.model or run.provider]
     if run.seconds is not None:
         told.append(_("%(seconds)s s") % {"seconds": f"{run.seconds:.1f}"})
-    if run.prompt_tokens is not None or run.completion_tokens is not None:
-        told.append(_("%(tokens)s tokens") % {"tokens": f"{(run.prompt_tokens or 0) + (run.completion_tokens or 0):,}"})
-    if run.cost is not None:
-        told.append(f"${run.cost:.3f}")
+    tokens = (run.prompt_tokens or 0) + (run.completion_tokens or 0)
+    if tokens:
+        told.append(_("%(tokens)s tokens") % {"tokens": f"{tokens:,}"})
+        told.append(_("price unknown") if run.cost is None else f"${run.cost:.3f}")
     return (*pieces, Piece(f": {', '.join(filter(None, told))}."))
 
 

@@ -215,6 +215,8 @@ class Review:
     `url` is the page's own address without a query: a refused decision is
     answered at another one, and the links to the views must not follow it.
 
+    `now_url` and `after_url` give the two texts whole and plain; the lines drawn may be cut.
+
     `position` is (7, 40) or None outside a walk; `digest` is what the forms
     send back as `seen`; `capped` leaves only counts and the whole file.
     `typed_why` and `typed_reason` are what a refused rejection had chosen and
@@ -249,6 +251,8 @@ class Review:
     approve_url: str = ""
     reject_url: str = ""
     notice: Notice | None = None
+    now_url: str = ""
+    after_url: str = ""
     typed_why: str = ""
     typed_reason: str = ""
     strip: Strip | None = None

@@ -7,7 +7,7 @@ from datetime import date
 from functools import cached_property
 from typing import Literal
 
-from . import lines
+from apps.vault import lines
 
 Kind = Literal["bullet", "prose", "heading"]
 Place = tuple[tuple[str, ...], str]

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from itertools import chain, pairwise
 
-from . import lines
+from apps.vault import lines
 
 
 def _combining_marks() -> str:

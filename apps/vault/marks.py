@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .folding import HAN, MARKS
+from apps.vault.folding import HAN, MARKS
 
 # A date, a number or a word is marked as a whole. A Han character is a word; other scripts without
 # spaces are marked up to the next space, because cutting them would mark letters.

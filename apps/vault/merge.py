@@ -4,7 +4,7 @@ Undo is a merge: base = the text as it was written, ours = the text now, theirs 
 """
 
 from collections import defaultdict, deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
 from apps.vault.units import Hunk, Side, Unit, split
@@ -90,6 +90,7 @@ class _Merging:
 
     def _compare_prose(self) -> None:
         """Find the hunks of both sides that meet and hold prose, and refuse the ones that differ."""
+        refused: list[list[Hunk]] = []  # ours and theirs in turn; what overlaps is one conflict
         others = deque(self._theirs.hunks)
         for ours in self._ours.hunks:
             while others and others[0].stop < ours.start:
@@ -98,37 +99,34 @@ class _Merging:
                 if theirs.start > ours.stop:
                     break
                 if self._exclude(ours, theirs):
-                    self._conflicts.append(
-                        Conflict(
-                            _text(self._base[min(ours.start, theirs.start) : max(ours.stop, theirs.stop)]),
-                            _text(self._ours.units[ours.first : ours.last]),
-                            _text(self._theirs.units[theirs.first : theirs.last]),
-                            self._ours.hunk_line(ours),
-                        )
-                    )
+                    if refused and (refused[-1][-2] is ours or refused[-1][-1] is theirs):
+                        refused[-1] += [ours, theirs]
+                    else:
+                        refused.append([ours, theirs])
                 elif ours.start == theirs.start:
-                    self._told_twice.update(self._repeated(ours, theirs))
+                    self._told_twice.update(_repeated(ours, theirs))
+        for hunks in refused:
+            start, stop = min(hunk.start for hunk in hunks), max(hunk.stop for hunk in hunks)
+            mine, other = hunks[::2], hunks[1::2]
+            conflict = Conflict(
+                _text(self._base[start:stop]),
+                _text(self._ours.units[mine[0].first : mine[-1].last]),
+                _text(self._theirs.units[other[0].first : other[-1].last]),
+                self._ours.line_at(mine[0].first),
+            )
+            self._conflicts.append(conflict)
 
     def _exclude(self, ours: Hunk, theirs: Hunk) -> bool:
         """Whether two hunks that meet cannot both be carried out."""
-        mine, other = (_prose(side.other_lines(hunk)) for side, hunk in ((self._ours, ours), (self._theirs, theirs)))
-        if ours.start == theirs.start and mine == other:
+        if ours.start == theirs.start and ours.prose == theirs.prose:
             return False
         shared = range(max(ours.start, theirs.start), min(ours.stop, theirs.stop))
-        if any(_prose({b: self._base[b].words}) for b in shared if not self._base[b].is_entry):
-            return bool(mine or other)
+        if any(self._base[b].words for b in shared if not self._base[b].is_entry):
+            return bool(ours.prose or theirs.prose)
         both_only_add = ours.start == ours.stop == theirs.start == theirs.stop
         # Headings only open lists of their own; two of them can follow each other.
-        paragraphs = [[line for line in prose if not _is_heading(line)] for prose in (mine, other)]
-        return bool(shared or both_only_add) and all(paragraphs)
-
-    def _repeated(self, ours: Hunk, theirs: Hunk) -> Iterator[int]:
-        """Our units that say what theirs in the same place say: the same prose, or the same headings."""
-        mine, other = self._ours.other_lines(ours), self._theirs.other_lines(theirs)
-        if [*mine.values()] == [*other.values()] or (_prose(mine) and _prose(mine) == _prose(other)):
-            yield from mine
-        else:
-            yield from (n for n, line in mine.items() if _is_heading(line) and line in other.values())
+        paragraphs = all(len(hunk.prose) > len(hunk.headings) for hunk in (ours, theirs))
+        return bool(shared or both_only_add) and paragraphs
 
     def _look_for_orphans(self, side: Side, other: Side) -> None:
         """A nested bullet that one side added under a bullet that the other removed."""
@@ -196,12 +194,12 @@ def _three_way(base: Unit, ours: Unit, theirs: Unit) -> str | None:
     return theirs.text if ours.words == base.words else None
 
 
-def _prose(found: Mapping[int, str]) -> list[str]:
-    return [line for line in found.values() if line.strip()]
-
-
-def _is_heading(line: str) -> bool:
-    return line.lstrip().startswith("#")
+def _repeated(ours: Hunk, theirs: Hunk) -> Iterator[int]:
+    """Our units that say what theirs in the same place say: the same prose, or the same headings."""
+    if [*ours.lines.values()] == [*theirs.lines.values()] or (ours.prose and ours.prose == theirs.prose):
+        yield from ours.lines
+    else:
+        yield from (n for n, line in ours.lines.items() if line in theirs.headings)
 
 
 def _text(units: Iterable[Unit]) -> str:

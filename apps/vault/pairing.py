@@ -9,9 +9,9 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from . import lines
-from .entries import Entry, parse, title
-from .folding import content_words
+from apps.vault import lines
+from apps.vault.entries import Entry, parse, title
+from apps.vault.folding import content_words
 
 Kind = Literal["added", "removed", "reworded", "merged", "moved", "redated", "heading_renamed"]
 
@@ -152,14 +152,18 @@ class _Pairing:
             self._match(self._old.items, self._new.items, identity)
 
     def _join_duplicates(self) -> None:
-        """A copy that disappeared goes to the copy that was kept, in its own place if there is one."""
+        """A copy that disappeared goes to the copy that was kept, in its own place if there is one.
+
+        Copies are lines of one key, or of the same content words in any order and punctuation.
+        """
         kept: dict[Hashable, int] = {}
         for n in reversed(self._new.items):
             if n in self._from:
-                kept[_place_key(self._new, n)] = kept[_key(self._new, n)] = n
+                kept.update(dict.fromkeys([_words_key(self._new, n), _key(self._new, n), _place_key(self._new, n)], n))
         for o in self._old.items:
             if o not in self._to:
-                twin = kept.get(_place_key(self._old, o), kept.get(_key(self._old, o)))
+                keys = (_place_key(self._old, o), _key(self._old, o), _words_key(self._old, o))
+                twin = next((kept[key] for key in keys if key in kept), None)
                 if twin is not None:
                     self._join(o, twin)
 
@@ -266,6 +270,12 @@ def _key(side: _Side, index: int) -> Hashable:
 
 def _key_text(side: _Side, index: int) -> Hashable:
     return (side.entries[index].key, side.entries[index].text)
+
+
+def _words_key(side: _Side, index: int) -> Hashable:
+    """The content words as a multiset; of a single word the whole key, which proves more."""
+    words = tuple(sorted(content_words(side.entries[index].text)))
+    return ("words", words) if len(words) > 1 else _key(side, index)
 
 
 def _place_key(side: _Side, index: int) -> Hashable:

@@ -1,7 +1,8 @@
 """What a merge decides about: a text in units, and one side compared with the text both sides began with."""
 
+from bisect import bisect_right
 from collections import defaultdict, deque
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,12 +39,24 @@ class Unit:
 
 @dataclass(frozen=True)
 class Hunk:
-    """Where a side differs from the base in order: base units `start` to `stop`, its own `first` to `last`."""
+    """Where a side differs from the base in order: base units `start` to `stop`, its own `first` to `last`.
+
+    `lines` are those of its own units that are no entries, by unit.
+    """
 
     start: int
     stop: int
     first: int
     last: int
+    lines: Mapping[int, str]
+
+    @cached_property
+    def prose(self) -> list[str]:
+        return [line for line in self.lines.values() if line]
+
+    @cached_property
+    def headings(self) -> frozenset[str]:
+        return frozenset(line for line in self.prose if line.lstrip().startswith("#"))
 
 
 class Side:
@@ -57,7 +70,8 @@ class Side:
         self._gone = {b for b, unit in enumerate(base) if unit.is_entry and b not in self.in_place}
         self._new = {n for n, unit in enumerate(self.units) if unit.is_entry and n not in taken}
         self._match(range(len(base)), range(len(self.units)), parts=3)
-        self._pair_reworded(pairing.differences(base_text, text))
+        if self._gone and self._new:
+            self._pair_reworded(pairing.differences(base_text, text))
         for hunk in list(self._hunks()):
             self._pair_within(hunk)
         self.hunks = list(self._hunks())
@@ -74,30 +88,24 @@ class Side:
         unit = self.unit(b)
         if unit:
             return unit.line
-        hunk = next(hunk for hunk in self.hunks if hunk.start <= b < hunk.stop)
-        return self._line_at(hunk.first)
+        return self.line_at(self.hunks[bisect_right(self.hunks, b, key=lambda hunk: hunk.start) - 1].first)
 
-    def hunk_line(self, hunk: Hunk) -> int:
-        return self._line_at(hunk.first)
-
-    def other_lines(self, hunk: Hunk) -> dict[int, str]:
-        """The lines of a hunk that belong to no entry, by unit."""
-        return {n: self.units[n].words for n in range(hunk.first, hunk.last) if not self.units[n].is_entry}
-
-    def _line_at(self, n: int) -> int:
+    def line_at(self, n: int) -> int:
+        """The line where a unit begins, or the one after the last unit."""
         if n < len(self.units):
             return self.units[n].line
         return self.units[-1].line + len(lines.split(self.units[-1].text)) if self.units else 1
 
     def _pair_reworded(self, differences: Iterable[pairing.Difference]) -> None:
-        """Bullets that `pairing` takes for one entry in other words or in another place."""
+        """Bullets that `pairing` takes for one entry in other words."""
         old_at = {self.base[b].line: b for b in self._gone}
         new_at = {self.units[n].line: n for n in self._new}
         for difference in differences:
             n = new_at.get(difference.new.start) if difference.new else None
             for entry in difference.old if n is not None else ():
                 b = old_at.get(entry.start)
-                if b in self._gone and n in self._new:
+                # With the same words below another parent it may as well be another entry.
+                if b in self._gone and n in self._new and self.base[b].key[:2] != self.units[n].key[:2]:
                     self._join(b, n)
 
     def _pair_within(self, hunk: Hunk) -> None:
@@ -134,7 +142,8 @@ class Side:
         start = first = 0
         for b, n in [*sorted(self.in_place.items()), (len(self.base), len(self.units))]:
             if b > start or n > first:
-                yield Hunk(start, b, first, n)
+                found = {m: self.units[m].words for m in range(first, n) if not self.units[m].is_entry}
+                yield Hunk(start, b, first, n, found)
             start, first = b + 1, n + 1
 
 

@@ -30,6 +30,8 @@ from apps.vault import lines
 
 # Rows of each list on the home page; the lists themselves are one link away.
 ROWS = 8
+# Lines of a file and characters of a line drawn; the plain text is one link away.
+MOST_LINES, MOST_LINE_CHARACTERS = 5_000, 2_000
 
 
 def _staff(request: HttpRequest, right: str = "read") -> access.Actor:
@@ -158,8 +160,10 @@ def file(request: HttpRequest, scope_id: str, path: str) -> HttpResponse:
         found = reading.file(scope_id, path, actor=actor)
     except (NotFound, Invalid) as error:
         raise Http404 from error
+    if "raw" in request.GET:
+        return HttpResponse(found.text, content_type="text/plain; charset=utf-8")
     wanted = request.GET.get("line", "")
-    numbered = lines.split(found.text)
+    numbered = lines.split(found.text)[:MOST_LINES]
     written = ledger.last_written(found.scope, found.path)
     facts = (
         _("Last written here on %(when)s.") % {"when": _moment(written)}
@@ -170,8 +174,10 @@ def file(request: HttpRequest, scope_id: str, path: str) -> HttpResponse:
         "title": found.path.rpartition("/")[2],
         "scope": found.scope,
         "path": found.path,
-        "facts_line": (Piece(facts),),
-        "lines": [QuotedLine(line.number, line.text, str(line.number) == wanted) for line in numbered],
+        "facts_line": (Piece(f"{facts} "), Piece(_("As plain text"), "?raw=1")),
+        "lines": [
+            QuotedLine(line.number, line.text[:MOST_LINE_CHARACTERS], str(line.number) == wanted) for line in numbered
+        ],
         "back_url": "",
         "back_text": "",
     }

@@ -32,7 +32,9 @@ def test_nul_and_half_surrogates_are_refused_by_field(api, raw, field):
     assert error["details"]["field"] == field
 
 
-@pytest.mark.parametrize("raw", [b"{", b"\xff\xfe", b"memory_md=x", b'{"memory_md": NaN}', b"[" * 100_000, b"1" * 5000 + b"x"])
+@pytest.mark.parametrize(
+    "raw", [b"{", b"\xff\xfe", b"memory_md=x", b'{"memory_md": NaN}', b"[" * 100_000, b"1" * 5000 + b"x"]
+)
 def test_what_is_no_json_is_400(api, raw):
     refused(api.call("PUT", MEMORY, raw=raw), 400, "not_json")
 
@@ -42,7 +44,9 @@ def test_json_that_is_no_object_is_422(api, raw):
     refused(api.call("PUT", MEMORY, raw=raw), 422, "not_an_object")
 
 
-@pytest.mark.parametrize("body", [{}, {"memory_md": None}, {"memory_md": 5}, {"memory_md": ["x"]}, {"memory_md": "x", "more": 1}])
+@pytest.mark.parametrize(
+    "body", [{}, {"memory_md": None}, {"memory_md": 5}, {"memory_md": ["x"]}, {"memory_md": "x", "more": 1}]
+)
 def test_fields_that_do_not_fit_are_422_and_named(api, body):
     error = refused(api.put(MEMORY, body), 422, "invalid")
     assert set(error["details"]["fields"]) & {"memory_md", "more"}
@@ -50,7 +54,11 @@ def test_fields_that_do_not_fit_are_422_and_named(api, body):
 
 def test_a_body_without_a_content_type_is_read_as_json(api, token):
     answer = Client().generic(
-        "PUT", f"/api/{MEMORY}", json.dumps({"memory_md": "x"}), content_type="", headers={"Authorization": f"Bearer {token}"}
+        "PUT",
+        f"/api/{MEMORY}",
+        json.dumps({"memory_md": "x"}),
+        content_type="",
+        headers={"Authorization": f"Bearer {token}"},
     )
     assert answer.status_code == 200
 
@@ -64,13 +72,20 @@ def test_a_body_over_the_limit_is_413(api, settings):
     refused(api.put(MEMORY, {"memory_md": "x" * 2000}), 413, "too_large")
 
 
-@pytest.mark.parametrize("path", ["history?scope=%00", "memory/proposals?status=a%00b", "agents/co%00ach/memory", "history/%00/undo"])
+@pytest.mark.parametrize(
+    "path", ["history?scope=%00", "memory/proposals?status=a%00b", "agents/co%00ach/memory", "history/%00/undo"]
+)
 def test_nul_in_an_address_is_422(api, path):
     refused(api.get(path), 422, "bad_name")
 
 
 def test_other_bytes_in_an_address_find_nothing(api):
-    for path in ("agents/%ED%A0%BD/memory", "agents/%FF/memory", "memory/proposals/%ED%A0%BD", "history/%F0%9F%92%A9/undo"):
+    for path in (
+        "agents/%ED%A0%BD/memory",
+        "agents/%FF/memory",
+        "memory/proposals/%ED%A0%BD",
+        "history/%F0%9F%92%A9/undo",
+    ):
         method = "POST" if path.endswith("undo") else "GET"
         assert api.call(method, path).status_code in {404, 422}
 

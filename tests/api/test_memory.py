@@ -74,10 +74,23 @@ def test_a_note_is_written_read_deleted_and_brought_back(api, scope):
 
 
 @pytest.mark.parametrize(
-    "day", ["today", "2026-9-19", "2026-09-19.md", "2026-09-19-", "2026-09-19-Up", "2026-09-19%0A", "٢٠٢٦-09-19", "2026-09-19-a_b"]
+    "day",
+    [
+        "today",
+        "2026-9-19",
+        "2026-09-19.md",
+        "2026-09-19-",
+        "2026-09-19-Up",
+        "2026-09-19%0A",
+        "٢٠٢٦-09-19",
+        "2026-09-19-a_b",
+    ],
 )
 def test_a_name_that_is_no_note_is_422(api, day):
-    for answer in (api.get(f"agents/coach/memory/notes/{day}"), api.put(f"agents/coach/memory/notes/{day}", {"body": ""})):
+    for answer in (
+        api.get(f"agents/coach/memory/notes/{day}"),
+        api.put(f"agents/coach/memory/notes/{day}", {"body": ""}),
+    ):
         assert code(answer) == (422, "bad_name")
 
 
@@ -137,7 +150,10 @@ def test_without_the_right_present_no_source_makes_a_turn_present(api_with):
 
 def test_a_source_that_names_our_own_jobs_is_refused(api):
     for source in ("memory:consolidate", "Memory:x", " memory:y"):
-        assert code(api.put("agents/coach/memory", {"memory_md": "x"}, MemoryHub_Source=source)) == (422, "forged_source")
+        assert code(api.put("agents/coach/memory", {"memory_md": "x"}, MemoryHub_Source=source)) == (
+            422,
+            "forged_source",
+        )
 
 
 def test_a_token_of_one_agent_does_not_see_another(api_with):

@@ -66,7 +66,8 @@ def _watch(points: Points) -> None:
 
     for name in ("fsync", "rename", "unlink"):
         setattr(os, name, points.around(name, getattr(os, name)))
-    BaseDatabaseWrapper._commit = points.around("commit", BaseDatabaseWrapper._commit)  # type: ignore[method-assign]
+    commit = "_commit"  # what `atomic` calls when the outermost block ends
+    setattr(BaseDatabaseWrapper, commit, points.around("commit", getattr(BaseDatabaseWrapper, commit)))
 
     def statement(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
         verb = sql.split(maxsplit=1)[0].upper()
@@ -202,7 +203,8 @@ def main() -> None:
     import apps.proposals.services  # noqa: F401
 
     for line in sys.stdin:
-        print(json.dumps(_answer(json.loads(line))), flush=True)
+        sys.stdout.write(json.dumps(_answer(json.loads(line))) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

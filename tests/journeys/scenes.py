@@ -28,7 +28,7 @@ ONE_AFTER = {**BEFORE, MEMORY: NEW_MEMORY}
 FOUR_AFTER = {MEMORY: NEW_MEMORY, PAGE: b"# Redis\n", NOTE: BEFORE[NOTE] + ADDED}
 
 
-def four_changes(_kind: str, intent: Mapping[str, Any], read: kinds.Read, fetch: kinds.Fetch) -> list[Change]:
+def four_changes(kind: str, intent: Mapping[str, Any], read: kinds.Read, fetch: kinds.Fetch) -> list[Change]:
     """A rewrite, a new page in new folders, a deletion and an append: every sort of change at once."""
     note = read(NOTE) or b""
     return [

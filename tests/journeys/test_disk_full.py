@@ -48,9 +48,8 @@ def test_a_limit_met_by_the_third_of_four_files_leaves_none_of_them(
     four_files: None, monkeypatch: pytest.MonkeyPatch, home: Path
 ) -> None:
     scene = scenes.scene("coach")
-    with refusing(monkeypatch, "fsync", lambda number: number == 4):
-        with pytest.raises(StorageFailed) as caught:
-            approve(scene)
+    with refusing(monkeypatch, "fsync", lambda number: number == 4), pytest.raises(StorageFailed) as caught:
+        approve(scene)
     assert caught.value.code == "disk_full"
     scene.assert_nothing_was_written()
 
@@ -81,9 +80,8 @@ def test_a_disk_that_refuses_once_at_any_moment_leaves_the_old_files(
     assert len(numbers) == {"rename": 3, "fsync": 9}[call]
     for failing in numbers:
         scene = scenes.scene(f"fails-{failing}")
-        with refusing(monkeypatch, call, lambda number, failing=failing: number == failing):  # type: ignore[misc]
-            with pytest.raises(StorageFailed) as caught:
-                approve(scene)
+        with refusing(monkeypatch, call, failing.__eq__), pytest.raises(StorageFailed) as caught:
+            approve(scene)
         assert caught.value.code == "disk_full"
         # The first five syncs belong to the staging, before there is a batch.
         staged = call == "rename" or failing >= 5

@@ -5,6 +5,7 @@ import os
 import stat
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -119,7 +120,7 @@ def test_the_file_and_its_folder_are_synced_around_the_rename(tmp_path: Path, mo
         order.append("sync folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "sync file")
         fsync(descriptor)
 
-    def renamed(*args: str, **options: int) -> None:
+    def renamed(*args: Any, **options: Any) -> None:
         order.append("rename")
         rename(*args, **options)
 

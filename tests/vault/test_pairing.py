@@ -345,3 +345,15 @@ def test_in_a_text_of_five_megabytes_only_what_changed_is_compared() -> None:
     assert len(old) > 5_000_000
     assert [item.kind for item in found] == ["reworded"]
     assert work.compared == 1
+
+
+def test_a_near_copy_of_a_kept_line_is_merged_into_it_not_removed():
+    old = "- Oven 2 runs 10 °C hot: set it 10 lower. (2026-06-11)\n- oven 2 runs 10 °C hot - set it 10 lower (2026-08-17)\n- tea\n"
+    (only,) = differences(old, "- Oven 2 runs 10 °C hot: set it 10 lower. (2026-08-17)\n- tea\n")
+    assert (only.kind, len(only.old)) == ("merged", 2)
+
+
+@pytest.mark.parametrize("gone", ["- likes no tea", "- likes tea 2", "- likes"])
+def test_a_line_with_other_words_than_the_kept_one_is_removed(gone):
+    (only,) = differences(f"- likes tea\n{gone}\n", "- likes tea\n")
+    assert (only.kind, only.old[0].text) == ("removed", gone)

@@ -1,0 +1,172 @@
+"""The review page and the list, as staff use them."""
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from apps.proposals import present, services
+from apps.proposals.models import Proposal
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NEW = "# Memory\n\n- one\n- three\n"
+LIST = "/admin/proposals/proposal/"
+
+
+@pytest.fixture
+def mai(client: Client, staff: User) -> Client:
+    for name in ("view_proposal", "view_run"):
+        staff.user_permissions.add(Permission.objects.get(codename=name))
+    client.force_login(staff)
+    return client
+
+
+def address(proposal, name="review"):
+    return f"{LIST}{proposal.public_id}/{name}/"
+
+
+def test_a_get_never_decides(mai, propose, memory):
+    proposal = propose(NEW)
+    for name in ("approve", "reject", "undo", "reopen"):
+        assert mai.get(address(proposal, name)).status_code == 405
+    proposal.refresh_from_db()
+    assert proposal.state == "pending"
+
+
+def test_without_the_permission_the_page_can_be_read_and_nothing_decided(client, propose, memory):
+    reader = User.objects.create_user("bob", is_staff=True)
+    reader.user_permissions.add(Permission.objects.get(codename="view_proposal"))
+    client.force_login(reader)
+    proposal = propose(NEW)
+    page = client.get(address(proposal))
+    assert page.status_code == 200
+    assert "Approve" not in page.content.decode()
+    for name in ("approve", "reject", "reopen"):
+        assert client.post(address(proposal, name)).status_code == 403
+    assert client.post(LIST, {"action": "reject_selected", "_selected_action": [proposal.pk]}).status_code in {
+        200,
+        302,
+        403,
+    }
+    proposal.refresh_from_db()
+    assert proposal.state == "pending"
+
+
+def test_whoever_may_not_even_look_gets_403_and_a_stranger_the_login(client, propose, memory):
+    proposal = propose(NEW)
+    assert client.get(address(proposal)).status_code == 302
+    client.force_login(User.objects.create_user("charlie", is_staff=True))
+    assert client.get(address(proposal)).status_code == 403
+    assert client.post(address(proposal, "approve")).status_code == 403
+
+
+def test_approving_leads_to_the_next_with_undo_in_the_strip(mai, propose, memory):
+    proposal = propose(NEW)
+    other = services.propose_rewrite(
+        "default", path="MEMORY.md", text=b"x", previous=None, reasons="", analysis={}, source="memory:consolidate"
+    )
+    answer = mai.post(address(proposal, "approve"), {"seen": services.preview(proposal).digest}, follow=True)
+    assert answer.redirect_chain[-1][0] == present.url(other)
+    assert "Approved for coach." in answer.content.decode()
+    assert memory.read_text() == NEW
+    undone = mai.post(address(proposal, "undo"), follow=True)
+    assert "Taken back." in undone.content.decode()
+    assert memory.read_text() == "# Memory\n\n- one\n- two\n"
+
+
+def test_a_refused_decision_is_409_and_keeps_what_was_typed(mai, propose, memory):
+    proposal = propose(NEW)
+    memory.write_text("edited\n")
+    refused = mai.post(address(proposal, "approve"), {"seen": services.preview(proposal).digest})
+    assert refused.status_code == 409
+    assert "changed after this was proposed" in refused.content.decode()
+    long = "quite a long reason " * 200
+    second = propose("- x\n")
+    refused = mai.post(address(second, "reject"), {"why": "private", "reason": long})
+    assert refused.status_code == 409
+    assert "quite a long reason" in refused.content.decode()
+
+
+def test_bulk_reject_goes_row_by_row_and_reports_those_decided_already(mai, crew, person):
+    rows = []
+    for number in range(5):
+        proposal = services.propose_rewrite(
+            "coach", path="MEMORY.md", text=f"{number}".encode(), previous=None, reasons="", analysis={}, source="x"
+        )
+        if number < 3:
+            services.reject(proposal.public_id, actor=person)
+        rows.append(proposal)
+    selected = [one.pk for one in rows]
+    page = mai.post(LIST, {"action": "reject_selected", "_selected_action": selected, "reason": "no"}, follow=True)
+    text = page.content.decode()
+    assert "Rejected 1 proposal." in text
+    assert text.count("rejected already") == 3
+    assert text.count("superseded") >= 1
+    assert Proposal.objects.get(pk=rows[4].pk).decision_reason == "no"
+
+
+def test_the_list_offers_no_way_to_approve_delete_add_or_edit(mai, propose, memory):
+    proposal = propose(NEW)
+    page = mai.get(LIST).content.decode()
+    assert "delete_selected" not in page
+    assert "Approve" not in page
+    assert mai.get(f"{LIST}add/").status_code == 403
+    assert mai.post(f"{LIST}{proposal.pk}/delete/", {"post": "yes"}).status_code == 403
+    assert mai.post(f"{LIST}{proposal.pk}/change/", {"state": "approved"}).status_code == 302
+    proposal.refresh_from_db()
+    assert proposal.state == "pending"
+
+
+def test_what_waits_comes_first_and_is_counted_in_the_index(mai, propose, memory, person):
+    services.reject(propose(NEW).public_id, actor=person)
+    waiting = propose("- y\n")
+    services.reject(propose("- z\n").public_id, actor=person)
+    waiting = propose("- w\n")
+    page = mai.get(LIST).content.decode()
+    first = page.index("/review/")
+    assert page[page.rindex('"', 0, first) :].startswith(f'"{LIST}{waiting.public_id}/review/')
+    assert "1 wait" in page
+    assert '<span class="pill">1' in mai.get("/admin/").content.decode()
+
+
+def test_the_list_computes_no_difference(mai, propose, memory, monkeypatch):
+    from apps.vault import pairing
+
+    propose(NEW)
+    monkeypatch.setattr(pairing, "differences", lambda *args, **kwargs: pytest.fail("the list compared texts"))
+    assert mai.get(LIST).status_code == 200
+
+
+def test_c29_two_thousand_changed_lines_are_shown_in_groups_with_both_texts_one_click_away(mai, propose, scope):
+    lines = [f"- [09:15] job {n} finished ok in 31s" for n in range(2_000)]
+    (scope.root / "MEMORY.md").write_text("\n".join(lines))
+    proposal = propose("\n".join(line.replace("ok", "well") for line in lines))
+    page = mai.get(address(proposal)).content.decode()
+    assert page.count("finished") < 300
+    assert "Show the other 1,9" in page
+    assert "Approve" in page
+    for side, text in (("now", lines[0]), ("after", "finished well")):
+        whole = mai.get(f"{address(proposal, 'text')}{side}/")
+        assert whole["Content-Type"].startswith("text/plain")
+        assert text in whole.content.decode()
+    assert mai.get(f"{address(proposal, 'text')}else/").status_code == 404
+
+
+def test_c29_a_text_too_long_to_compare_is_decided_by_its_whole_texts(mai, propose, scope):
+    (scope.root / "MEMORY.md").write_text("- " + "word " * 400_000)
+    proposal = propose("- " + "other " * 100_000)
+    page = mai.get(address(proposal)).content.decode()
+    assert "Too long to show entry by entry" in page
+    assert "Approve" in page
+    assert f"{address(proposal, 'text')}now/" in page
+    assert len(page) < 100_000
+
+
+def test_text_from_a_model_is_text_on_the_page(mai, propose, memory):
+    attack = "<img src=x onerror=alert(1)><script>alert(1)</script></textarea>"
+    proposal = propose(f"# Memory\n\n- one\n- {attack}\n", reasons=f"- {attack}")
+    for view in ("", "?view=side", "?view=whole"):
+        page = mai.get(address(proposal) + view).content.decode()
+        assert "<img src=x" not in page
+        assert "<script>alert" not in page
+        assert "&lt;img src=x" in page
