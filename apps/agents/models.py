@@ -8,6 +8,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from knox.models import AbstractAuthToken, get_digest_token
+from knox.settings import CONSTANTS
 
 from apps.access import RIGHTS
 from apps.ledger.models import public_id
@@ -63,7 +64,7 @@ class Agent(models.Model):
         blank=True,
         help_text=_("Models tried in order, by comma. Empty: the site's."),
     )
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
@@ -85,12 +86,7 @@ class TokenManager(models.Manager["Token"]):
     def issue(self, **fields: object) -> tuple["Token", str]:
         """Make a token; returns the row and the secret, which is not kept and cannot be shown again."""
         digest, secret = get_digest_token()
-        return self.create(digest=digest, token_key=secret[: self._key_length()], **fields), secret
-
-    def _key_length(self) -> int:
-        from knox.settings import CONSTANTS
-
-        return int(CONSTANTS.TOKEN_KEY_LENGTH)
+        return self.create(digest=digest, token_key=secret[: CONSTANTS.TOKEN_KEY_LENGTH], **fields), secret
 
 
 class Token(AbstractAuthToken):
@@ -107,12 +103,12 @@ class Token(AbstractAuthToken):
         null=True,
         blank=True,
         on_delete=models.CASCADE,
-        related_name="tokens",
+        related_name="+",
         help_text=_("Empty: every agent."),
     )
     rights = models.JSONField(_("rights"), default=list, validators=[valid_rights])
 
-    objects = TokenManager()  # type: ignore[assignment]
+    objects = TokenManager()
 
     class Meta:
         ordering = ("name", "created")

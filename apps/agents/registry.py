@@ -35,7 +35,8 @@ def add(agent_id: str, *, name: str = "", directory: str = "", zone: str = "", m
     old = Agent.objects.filter(pk=agent_id).first()
     if old and old.archived_at is None:
         raise Conflict(f"There is an agent “{agent_id}” already.", code="exists", field="id")
-    made = Agent(id=agent_id, name=name, zone=zone, model=model, archived_at=None)
+    made = Agent(id=agent_id, name=name, zone=zone, model=model)
+    made.created_at = old.created_at if old else timezone.now()
     _validate(made)
     if directory:
         made.directory = str(checked_directory(agent_id, directory))
@@ -78,7 +79,7 @@ def archive(agent_id: str) -> None:
     """Take an agent out of the crew. Its files and its history stay; its tokens are revoked."""
     with transaction.atomic():
         one = queries.agent(agent_id)
-        one.tokens.all().delete()
+        Token.objects.filter(agent=one).delete()
         one.archived_at = timezone.now()
         one.save(update_fields=["archived_at"])
 

@@ -23,6 +23,9 @@ class ErrorsAsJson:
                 refusal = errors.body("bad_name", "An address cannot hold a NUL character.", {"field": "path"})
                 return JsonResponse(refusal, status=422)
             return HttpResponseBadRequest("An address cannot hold a NUL character.", content_type="text/plain")
+        if request.headers.get("Transfer-Encoding", "").lower() == "chunked" and "CONTENT_LENGTH" not in request.META:
+            # DRF takes "no length announced" for "no body"; any length but 0 makes it read until the end.
+            request.META["CONTENT_LENGTH"] = "1"
         response = self.get_response(request)
         if is_api and response.status_code >= 400 and response.get("Content-Type") != "application/json":
             code, message = errors.CODES.get(response.status_code, ("error", response.reason_phrase))

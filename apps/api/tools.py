@@ -12,7 +12,7 @@ from apps.tools import table
 
 class CallBody(Body):
     arguments = serializers.DictField(default=dict)
-    source = TextField(default="api")
+    source = TextField(default="api")  # type: ignore[assignment] # a field of the body, not of the serializer
     conversation = TextField(required=False, allow_null=True)
 
 

@@ -76,8 +76,9 @@ def sift(lines: Iterable[str], known: frozenset[str]) -> Sifted:
     """Take machine fields and texts of other files out of the lines of an answer.
 
     A block that begins by naming another Markdown file is dropped until a line
-    of the current memory, the end of its fence or tag, or the name of MEMORY.md; a field in brackets is cut
-    out of its line. `known`: the trimmed lines of the current memory.
+    of the current memory, the end of its fence or tag, or the name of
+    MEMORY.md; a field in brackets is cut out of its line. `known`: the trimmed
+    lines of the current memory.
     """
     kept: list[str] = []
     fields: list[str] = []

@@ -7,8 +7,8 @@ from string import Template
 
 from apps.jobs import inputs, review_lists
 from apps.jobs.answers import LIMIT
+from apps.llm.offline import SEPARATOR
 
-SEPARATOR = "---REASONS---"
 _REWRITE = Template((Path(__file__).parent / "prompts" / "rewrite.md").read_text(encoding="utf-8"))
 
 

@@ -15,7 +15,8 @@ from apps.ledger.models import Batch
 from apps.ledger.models import Change as ChangeRow
 from apps.vault import lines, pairing
 
-# Lines of one file and characters of a line drawn at most, and characters compared at most: a page must open whatever was written.
+# Drawn at most: lines of a file, characters of a line; compared at most: characters. A page must open, whatever was
+# written.
 MOST_LINES, MOST_LINE_CHARACTERS, MOST_CHARACTERS = 400, 2_000, 1_000_000
 
 

@@ -1,6 +1,7 @@
 """Reading the ledger: one batch, the history, whether a write was undone."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import QuerySet
 
@@ -84,3 +85,9 @@ def version(row: Change) -> Version:
     if row.is_append:
         return Version(row.path, b"", bytes(row.added or b""), True)
     return Version(row.path, texts.fetch(row.sha_before), texts.fetch(row.sha_after), False)
+
+
+def last_written(scope_id: str, path: str) -> datetime | None:
+    """When memoryhub last wrote this file, or None when it never did."""
+    rows = Change.objects.filter(path=path, batch__scope=scope_id, batch__state=Batch.State.DONE)
+    return rows.order_by("-batch_id").values_list("batch__created_at", flat=True).first()

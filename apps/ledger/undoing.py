@@ -60,15 +60,16 @@ def _cut_out(row: ChangeRow, now: bytes | None) -> bytes | None:
     if now[offset : offset + len(added)] == added:
         start, end = offset, offset + len(added)
         return now[:start] + now[end:] if end == len(now) else now[: start + lead] + now[end:]
-    start = _nearest_line(now, piece, offset + lead)
-    if start is None:
+    found = _nearest_line(now, piece, offset + lead)
+    if found is None:
         raise Conflict("The appended lines were changed since.", added=piece.decode(errors="replace"))
-    return now[:start] + now[start + len(piece) :]
+    return now[:found] + now[found + len(piece) :]
 
 
 def _nearest_line(now: bytes, piece: bytes, wanted: int) -> int | None:
     """Where the bytes stand at the beginning of a line, nearest to the wanted offset."""
-    best, start = None, now.find(piece)
+    best: int | None = None
+    start = now.find(piece)
     while piece and start >= 0:
         at_line = start == 0 or now[start - 1 : start] in {b"\n", b"\r"}
         if at_line and (best is None or abs(start - wanted) < abs(best - wanted)):

@@ -33,6 +33,7 @@ from apps.proposals.review import (
     RedatedRow,
     Review,
     Row,
+    Segment,
     Source,
     Strip,
 )
@@ -54,12 +55,12 @@ _REASON_SHARE = 60
 class _Found:
     """What was stored about a proposal, by entry."""
 
-    warnings: Mapping[str, Sequence[warnings.Warning]]
+    checks: Mapping[str, Sequence[warnings.Warning]]
     supports: Mapping[str, Mapping[str, Any]]
     counts: Mapping[str, int]
 
     def of(self, entry: str) -> Sequence[warnings.Warning]:
-        return self.warnings.get(entry, ())
+        return self.checks.get(entry, ())
 
 
 def review(
@@ -170,7 +171,8 @@ def _only_date(one: Difference, found: _Found) -> bool:
 
 def _row(one: Difference, found: _Found, proposal: Proposal, root: Path | None, reason: str) -> Row:
     old_warned, new_warned = _warned(found.of(one.id), "old"), _warned(found.of(one.id), "new")
-    marked, unmarked = (), False
+    marked: tuple[Segment, ...] = ()
+    unmarked = False
     if one.new and len(one.old) == 1 and one.kind in {"reworded", "heading_renamed"}:
         marked, unmarked = marking.woven(one.old[0], one.new, old_warned, new_warned)
     evidence = tuple(_evidence(warning) for warning in found.of(one.id))

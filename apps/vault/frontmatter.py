@@ -88,7 +88,7 @@ def set_key(data: bytes, key: str, value: str | Sequence[str]) -> bytes:
     if cut is None or before is None:
         offset = len(BOM) if data.startswith(BOM) else 0
         end = line_end(data)
-        block = f"---\n{yaml_text.block({key: wanted})}---\n".replace("\n", end)
+        block = f"---\n{dump({key: wanted})}---\n".replace("\n", end)
         return data[:offset] + block.encode() + data[offset:]
     if before.sound and before.fields.get(key) == wanted and not before.twice(key):
         return data
@@ -110,11 +110,15 @@ def dump(fields: Mapping[str, Value]) -> str:
     """YAML for files of our own: Unicode as is, keys in order, lists as `- x`, long lines not wrapped.
 
     The lines between the fences, ending in a newline. A text that other readers would take for a number,
-    a date or a truth value is quoted. Raises Invalid `bad_frontmatter` as `set_key` does.
+    a date or a truth value is quoted. Raises Invalid `bad_frontmatter` as `set_key` does, and for more
+    text than `read` takes for a block.
     """
     for key, value in fields.items():
         _refuse(key, value)
-    return yaml_text.block(fields)
+    text = yaml_text.block(fields)
+    if len(text) > _LONGEST:
+        raise Invalid(f"Fields can hold {_LONGEST} characters.", code="bad_frontmatter", limit=_LONGEST)
+    return text
 
 
 def line_end(data: bytes) -> str:

@@ -125,7 +125,7 @@ class _Merging:
             return bool(ours.prose or theirs.prose)
         both_only_add = ours.start == ours.stop == theirs.start == theirs.stop
         # Headings only open lists of their own; two of them can follow each other.
-        paragraphs = all(len(hunk.prose) > len(hunk.headings) for hunk in (ours, theirs))
+        paragraphs = all(set(hunk.prose) - hunk.headings for hunk in (ours, theirs))
         return bool(shared or both_only_add) and paragraphs
 
     def _look_for_orphans(self, side: Side, other: Side) -> None:

@@ -1,9 +1,9 @@
 """A person signs in, opens what waits, approves, finds the file changed, takes it back."""
 
 import pytest
-from tests.browser.conftest import PICTURES
 
 from apps.proposals.models import Proposal
+from tests.browser.conftest import PICTURES
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

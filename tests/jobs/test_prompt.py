@@ -2,6 +2,7 @@ from datetime import date
 
 from apps.jobs import answers, inputs, prompt
 from apps.jobs.inputs import Note
+from apps.llm.offline import SEPARATOR
 
 TODAY = date(2026, 9, 20)
 MEMORY = "# Memory\n\n- Prefers tea\n- Lives in Huế (2020-01-01)\n"
@@ -32,8 +33,8 @@ def test_the_lines_to_decide_about_are_listed() -> None:
 
 
 def test_the_separator_it_asks_for_is_one_the_parser_knows() -> None:
-    assert prompt.SEPARATOR in written().split("\n")
-    assert answers.parse(f"- a\n{prompt.SEPARATOR}\n- b", current="").reasons == ("b",)
+    assert SEPARATOR in written().split("\n")
+    assert answers.parse(f"- a\n{SEPARATOR}\n- b", current="").reasons == ("b",)
 
 
 def test_signs_of_the_template_inside_a_note_stay_as_they_are() -> None:

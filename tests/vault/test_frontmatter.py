@@ -81,8 +81,7 @@ def test_saving_a_broken_title_leaves_one_block_with_the_title_quoted():
 def test_setting_another_key_of_a_broken_block_leaves_the_broken_line_as_it_is():
     saved = frontmatter.set_key(BOOKING, "tags", ["travel"])
 
-    assert saved == BOOKING.replace(b"[travel, workshop]", b"[travel]") or b"- travel" in saved
-    assert b"title: Re: room for the May workshop\n" in saved
+    assert saved == BOOKING.replace(b"tags: [travel, workshop]", b"tags:\n- travel")
     assert frontmatter.read(saved).fields == {"title": "Re: room for the May workshop", "tags": ["travel"]}
 
 
@@ -350,9 +349,16 @@ def test_dump_writes_what_the_reference_writer_does_but_never_wraps():
     assert text.count("\n") == 9
 
 
-def test_dump_refuses_what_cannot_be_stored():
+@pytest.mark.parametrize("value", [{"b": ["\x00"]}, {"\ud83d": "b"}, "x" * 70_000])
+def test_dump_refuses_what_could_not_be_read_again(value):
     with pytest.raises(Invalid):
-        frontmatter.dump({"a": {"b": ["\x00"]}})
+        frontmatter.dump({"a": value})
+
+
+@pytest.mark.parametrize("data", [b"", KEPT])
+def test_a_value_too_long_to_be_read_again_is_refused(data):
+    with pytest.raises(Invalid):
+        frontmatter.set_key(data, "alpha", "x" * 70_000)
 
 
 # Any file
@@ -478,6 +484,9 @@ def test_reading_never_raises_and_the_body_is_the_end_of_the_file(data):
 def test_reading_a_damaged_block_never_raises(position, put, cut):
     data = RICH.encode()
 
-    block = frontmatter.read(data[:position] + put + data[position + cut :])
+    damaged = data[:position] + put + data[position + cut :]
 
-    assert block.body.endswith("body\n"[-3:]) or position + cut > len(data) - 5
+    block = frontmatter.read(damaged)
+
+    assert block.body == damaged[block.body_offset :].decode("utf-8", "replace")
+    assert block.fields or not block.present

@@ -348,8 +348,9 @@ def test_in_a_text_of_five_megabytes_only_what_changed_is_compared() -> None:
 
 
 def test_a_near_copy_of_a_kept_line_is_merged_into_it_not_removed():
-    old = "- Oven 2 runs 10 °C hot: set it 10 lower. (2026-06-11)\n- oven 2 runs 10 °C hot - set it 10 lower (2026-08-17)\n- tea\n"
-    (only,) = differences(old, "- Oven 2 runs 10 °C hot: set it 10 lower. (2026-08-17)\n- tea\n")
+    kept = "- Oven 2 runs 10 °C hot: set it 10 lower."
+    copy = "- oven 2 runs 10 °C hot - set it 10 lower (2026-08-17)"
+    (only,) = differences(f"{kept} (2026-06-11)\n{copy}\n- tea\n", f"{kept} (2026-08-17)\n- tea\n")
     assert (only.kind, len(only.old)) == ("merged", 2)
 
 

@@ -48,7 +48,7 @@ class Command(Console):
             *[f"waiting  {error.message}" for error in failed],
             *[
                 f"stuck    {one['batch']} {one['scope']} "
-                + ", ".join(f"{file['path']} ({file['standing']})" for file in one["files"])  # type: ignore[index, attr-defined]
+                + ", ".join(f"{file['path']} ({file['standing']})" for file in one["files"])  # type: ignore[index]
                 for one in stuck
             ],
             *([] if handled or failed or stuck else ["Nothing is unfinished."]),
