@@ -181,6 +181,6 @@ def test_a_repeated_write_with_the_same_key_is_one_batch_and_another_body_is_409
 
 def test_a_text_over_the_limit_is_413_and_names_the_limit(api, settings):
     settings.MEMORYHUB_TEXT_LIMIT = 10
-    refused = api.put("agents/coach/memory", {"memory_md": "ườườ"})
+    refused = api.put("agents/coach/memory", {"memory_md": "ườườx"})
     assert code(refused) == (413, "too_large")
     assert refused.json()["error"]["details"] == {"limit": 10, "field": "memory_md"}

@@ -1,0 +1,121 @@
+"""Home, a file with its lines, a stuck write: for staff, by permission, and never a 500."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from apps.ledger import services as ledger
+from apps.ledger.models import Batch
+from apps.vault.changes import Change
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def mai(client: Client, staff: User) -> Client:
+    client.force_login(staff)
+    return client
+
+
+def test_home_is_for_staff_only(client, crew):
+    assert client.get("/").status_code == 302
+    client.force_login(User.objects.create_user("guest"))
+    assert client.get("/").status_code == 403
+
+
+def test_home_says_when_nothing_waits(mai, crew):
+    page = mai.get("/").content.decode()
+    assert "Nothing waits." in page
+    assert "Nothing has run yet." in page
+
+
+def test_a_file_is_shown_with_its_lines_and_one_marked(mai, scope):
+    (scope.root / "memory" / "2026-09-19.md").write_text("# day\n\n- tea <b>bold</b>\n")
+    page = mai.get("/memory/coach/memory/2026-09-19.md?line=3").content.decode()
+    assert 'id="L3" class="hit"' in page
+    assert "tea &lt;b&gt;bold&lt;/b&gt;" in page
+    raw = mai.get("/memory/coach/memory/2026-09-19.md?raw=1")
+    assert (raw["Content-Type"], raw.content.decode()) == ("text/plain; charset=utf-8", "# day\n\n- tea <b>bold</b>\n")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "coach/memory/nothing.md", "coach/../default/MEMORY.md", "coach/.memoryhub/secret_key", "nobody/MEMORY.md",
+        "coach/memory/%2e%2e/%2e%2e/MEMORY.md", "default/memoryhub.sqlite3", "default/agents/coach/MEMORY.md", "coach/memory/x%00.md",
+    ],
+)  # fmt: skip
+def test_only_files_of_a_known_kind_can_be_asked_for(mai, crew, path):
+    assert mai.get(f"/memory/{path}").status_code in {400, 404}
+
+
+def test_the_default_agents_scope_is_not_the_whole_home(mai, crew, home):
+    (home / "secrets.md").write_text("not memory")
+    (home / "agents" / "coach" / "MEMORY.md").write_text("coach's")
+    for path in ("secrets.md", "agents/coach/MEMORY.md", "users/owner/USER.md", ".memoryhub/x.md"):
+        assert mai.get(f"/memory/default/{path}").status_code == 404
+
+
+@pytest.fixture
+def stuck(scope, person) -> Batch:
+    """A batch of two files, half written, whose second file somebody changed."""
+    for name in ("MEMORY.md", "memory/2026-09-19.md"):
+        (scope.root / name).write_text("old\n")
+    with ledger.writing(scope) as desk:
+        changes = [Change("MEMORY.md", b"old\n", b"new\n"), Change("memory/2026-09-19.md", b"old\n", b"new\n")]
+        batch = desk.write(changes, actor=person)
+    (scope.root / "memory/2026-09-19.md").write_text("by hand\n")
+    Batch.objects.filter(pk=batch.pk).update(state=Batch.State.STUCK)
+    return batch
+
+
+def test_a_stuck_write_stands_above_everything_and_can_be_resolved(mai, stuck, scope):
+    assert f"/stuck/{stuck.public_id}/" in mai.get("/").content.decode()
+    page = mai.get(f"/stuck/{stuck.public_id}/").content.decode()
+    assert "Changed by somebody in the middle." in page
+    assert mai.post(f"/stuck/{stuck.public_id}/", {"how": "nonsense"}).status_code == 404
+    assert mai.post(f"/stuck/{stuck.public_id}/", {"how": "undo"}).status_code == 302
+    stuck.refresh_from_db()
+    assert stuck.state == "failed"
+    assert (scope.root / "MEMORY.md").read_text() == "old\n"
+    assert (scope.root / "memory/2026-09-19.md").read_text() == "by hand\n"
+    assert mai.post(f"/stuck/{stuck.public_id}/", {"how": "undo"}).status_code == 409
+    assert mai.get("/stuck/000000000000/").status_code == 404
+
+
+def test_the_history_page_shows_a_write_and_takes_it_back(mai, staff, scope, person):
+    from django.contrib.auth.models import Permission
+
+    staff.user_permissions.add(Permission.objects.get(codename="view_batch"))
+    (scope.root / "MEMORY.md").write_text("- old <i>\n")
+    with ledger.writing(scope) as desk:
+        batch = desk.write([Change("MEMORY.md", b"- old <i>\n", b"- new\n")], actor=person, reason="because")
+    page = mai.get(f"/admin/ledger/batch/{batch.pk}/change/").content.decode()
+    assert "old &lt;i&gt;" in page
+    assert "because" in page
+    assert mai.get(f"/admin/ledger/batch/{batch.pk}/undo/").status_code == 405
+    assert mai.post(f"/admin/ledger/batch/{batch.pk}/undo/").status_code == 302
+    assert (scope.root / "MEMORY.md").read_text() == "- old <i>\n"
+    assert mai.post(f"/admin/ledger/batch/{batch.pk}/undo/").status_code == 409
+
+
+def test_agents_and_tokens_are_made_in_the_admin_and_the_secret_shown_once(client, home, db):
+    client.force_login(User.objects.create_superuser("root"))
+    made = client.post("/admin/agents/agent/add/", {"id": "kira", "name": "Kira", "zone": "Asia/Tokyo", "model": ""})
+    assert made.status_code == 302
+    assert (home / "agents/kira/memory").is_dir()
+    bad = client.post("/admin/agents/agent/add/", {"id": "Bad Id", "name": "", "zone": "Mars/X", "model": ""})
+    assert bad.status_code == 200
+    assert "is not a time zone" in bad.content.decode()
+    issued = client.post(
+        "/admin/agents/token/add/", {"name": "bot", "agent": "kira", "rights": ["read"], "expiry_0": "", "expiry_1": ""}
+    )
+    assert issued.status_code == 200
+    assert "mh_" in issued.content.decode()
+    assert "no-store" in issued["Cache-Control"]
+    assert "mh_" not in client.get("/admin/agents/token/").content.decode().replace("mh_page", "")
+    moved = client.post("/admin/agents/agent/kira/directory/", {"directory": "/etc"})
+    assert (moved.status_code, "MEMORYHUB_WORKSPACE_ROOTS" in moved.content.decode()) == (200, True)
+    assert client.post("/admin/agents/agent/kira/delete/", {"post": "yes"}).status_code == 302
+    assert (home / "agents/kira").is_dir()
+    assert client.get("/admin/agents/agent/").content.decode().count("kira") == 0
