@@ -10,7 +10,7 @@ PORT ?= 8000
 POSTGRES ?= postgres://postgres@127.0.0.1:5432/postgres
 DATABASE_TESTS := tests/ledger tests/agents tests/runs tests/proposals tests/jobs tests/api tests/web tests/journeys
 
-.PHONY: help install demo run test test-all check lock golden bench bench-writes
+.PHONY: help install demo run test test-all check lock bench bench-writes
 
 help:
 	@echo "make demo          an example home with a proposal waiting, served on $(HOST):$(PORT)"

@@ -154,7 +154,13 @@ def _ask(run: Run, route: Sequence[str], material: Material, chosen: inputs.Inpu
     limit = settings.MEMORYHUB_MEMORY_CHARACTERS
     task = Task(
         purpose="rewrite",
-        prompt=prompt.rewrite(material.memory, chosen.notes, today=material.today, limit=limit),
+        prompt=prompt.rewrite(
+            material.memory,
+            chosen.notes,
+            today=material.today,
+            limit=limit,
+            days=settings.MEMORYHUB_STALE_DAYS,
+        ),
         data={
             "memory": material.memory,
             "notes": [{"name": note.name, "date": note.date, "text": note.text} for note in chosen.notes],

@@ -12,16 +12,23 @@ from apps.llm.offline import SEPARATOR
 _REWRITE = Template((Path(__file__).parent / "prompts" / "rewrite.md").read_text(encoding="utf-8"))
 
 
-def rewrite(memory: str, notes: Sequence[inputs.Note], *, today: date, limit: int = LIMIT) -> str:
+def rewrite(
+    memory: str,
+    notes: Sequence[inputs.Note],
+    *,
+    today: date,
+    limit: int = LIMIT,
+    days: int = review_lists.OLD_DAYS,
+) -> str:
     """The one message a model gets: rules, the lines to decide about, memory and notes as quoted data.
 
-    The review lists repeat lines of the memory and are quoted like it.
+    `days` is the age after which a dated line has to be decided about. The review lists repeat lines of the memory and are quoted like it.
     """
-    lists = review_lists.review(memory, today=today)
+    lists = review_lists.review(memory, today=today, days=days)
     return _REWRITE.substitute(
         today=today.isoformat(),
         limit=f"{limit:,}",
-        days=review_lists.OLD_AFTER_DAYS,
+        days=days,
         undated=inputs.quote(review_lists.as_text(lists.undated), label="undated"),
         old=inputs.quote(review_lists.as_text(lists.old), label="old"),
         separator=SEPARATOR,

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 from apps.vault import entries, lines
 
-OLD_AFTER_DAYS = 90  # memory.md 6.3
+OLD_DAYS = 90  # memory.md 6.3
 MOST_LINES = 40
 LONGEST_LINE = 200
 NONE = "none"
@@ -19,13 +19,13 @@ class ReviewLists:
     old: tuple[str, ...]
 
 
-def review(memory: str, *, today: date) -> ReviewLists:
-    """Sort the bullets of a memory by what is wrong with their date.
+def review(memory: str, *, today: date, days: int = OLD_DAYS) -> ReviewLists:
+    """Sort the bullets of a memory by what is wrong with their date: none, or more than `days` ago.
 
     A date that is no real day counts as none. A bullet continued on further
     lines may carry its date at the end of the last one.
     """
-    oldest = today - timedelta(days=OLD_AFTER_DAYS)
+    oldest = today - timedelta(days=days)
     source = lines.split(memory)
     undated: list[str] = []
     old: list[str] = []

@@ -200,9 +200,10 @@ def finish(batch: Batch) -> None:
 
     The next writer of the scope finds every file "already done" and marks it then.
     """
+    now = timezone.now()
     try:
-        Batch.objects.filter(pk=batch.pk).update(state=Batch.State.DONE, finished_at=timezone.now())
-        batch.state = Batch.State.DONE
+        Batch.objects.filter(pk=batch.pk).update(state=Batch.State.DONE, finished_at=now)
+        batch.state, batch.finished_at = Batch.State.DONE, now
     except DatabaseError:
         logger.exception("Batch %s is written but could not be marked done.", batch.public_id)
 

@@ -19,6 +19,11 @@ def lock_path(name: str) -> Path:
     return Path(settings.MEMORYHUB_HOME) / layout.STATE / "locks" / f"{name}.lock"
 
 
+def run_lock_path(agent_id: str) -> Path:
+    """The lock of an agent's running run; an id holds no dot, so no scope's lock has this name."""
+    return lock_path(f"run.{agent_id}")
+
+
 @contextmanager
 def scope_locked(scope_id: str) -> Iterator[bool]:
     """Hold both locks of the scope; yields True when the last holder died inside. Busy when not free in time."""

@@ -74,7 +74,6 @@ class Batch(models.Model):
                 name="one_batch_an_idempotency_key",
             ),
         )
-        permissions = (("undo_batch", "Can undo a write"), ("resolve_batch", "Can resolve a stuck write"))
 
     def __str__(self) -> str:
         return self.public_id

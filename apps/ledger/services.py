@@ -47,17 +47,21 @@ def _recover_scope(scope_id: str) -> bool:
 def recover() -> tuple[list[str], list[MemoryHubError]]:
     """Finish every unfinished batch of every scope that nobody is writing to.
 
-    Returns the batches handled and what stood in the way of others; repeating is harmless.
+    Returns the batches that are done now and what stood in the way of others; one that turns out
+    to be stuck is in neither. Repeating is harmless.
     """
     handled: list[str] = []
     failed: list[MemoryHubError] = []
     for batch in Batch.objects.filter(state=Batch.State.WRITING).order_by("id"):
         try:
             with writing(layout.Scope(batch.scope, Path(batch.root), "UTC")):
-                handled.append(batch.public_id)
+                batch.refresh_from_db(fields=["state"])
         except Busy as error:
             logger.warning("Batch %s waits: %s", batch.public_id, error.message)
             failed.append(error)
+        else:
+            if batch.state == Batch.State.DONE:
+                handled.append(batch.public_id)
     return handled, failed
 
 

@@ -31,7 +31,7 @@ def running(agent_id: str, kind: str, *, source: str) -> Iterator[Run]:
     """
     with ExitStack() as stack:
         try:
-            stack.enter_context(lock.held(locks.lock_path(f"run-{agent_id}"), seconds=0))
+            stack.enter_context(lock.held(locks.run_lock_path(agent_id), seconds=0))
         except Busy as error:
             raise _busy_run(agent_id) from error
         run = _start(agent_id, kind, source)

@@ -75,11 +75,11 @@ def test_a_run_that_fails_exits_1_and_a_busy_one_75(run, scope):
     assert run("run", "consolidate", "--agent", "coach", "--now")[0] == 1
     process = os.fork()
     if process == 0:
-        with lock.held(locks.lock_path("run-coach"), seconds=1):
+        with lock.held(locks.run_lock_path("coach"), seconds=1):
             time.sleep(30)
         os._exit(0)
     try:
-        while lock.free(locks.lock_path("run-coach")):
+        while lock.free(locks.run_lock_path("coach")):
             pass
         assert run("run", "consolidate", "--agent", "coach", "--now")[0] == 75
     finally:

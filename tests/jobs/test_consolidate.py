@@ -280,7 +280,7 @@ def test_c13_what_is_written_while_the_model_thinks_is_never_overwritten(model, 
 
 def test_one_run_of_an_agent_at_a_time_and_a_dead_one_is_seen(model, notes, memory):
     notes(NOTE)
-    with lock.held(locks.lock_path("run-coach"), seconds=1), pytest.raises(Conflict) as caught:
+    with lock.held(locks.run_lock_path("coach"), seconds=1), pytest.raises(Conflict) as caught:
         consolidate_in_thread("coach")
     assert caught.value.code == "busy_run"
     dead = Run.objects.create(agent_id="coach", kind="consolidate", state="running")
