@@ -1,6 +1,9 @@
 """The rules of the house (docs/architecture.md): who may import whom. A breach names file and line."""
 
 import ast
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,6 +162,24 @@ def test_a_library_with_side_effects_has_one_importer(library, home):
         return None
 
     assert breaches(rule) == []
+
+
+def test_the_libraries_work_in_an_interpreter_without_django():
+    """Every module of them, imported in a process of its own that has no settings."""
+    names = [
+        ".".join(module.path.relative_to(ROOT).with_suffix("").parts)
+        for module in modules()
+        if module.package in LIBRARIES and module.path.stem != "__init__"
+    ]
+    program = (
+        f"import importlib, sys; [importlib.import_module(name) for name in {names!r}]; print('django' in sys.modules)"
+    )
+    clean = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=clean, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "False\n"
+    assert "apps.vault.merge" in names
 
 
 def test_nobody_uses_signals():

@@ -43,7 +43,8 @@ class HistoryView(APIView):
             before=fields["before"],
             limit=fields["limit"],
         )
-        return Response({"batches": [record(row) for row in rows]})
+        undone = queries.undone(row.public_id for row in rows)
+        return Response({"batches": [record(row, undone.get(row.public_id)) for row in rows]})
 
 
 class UndoView(APIView):
@@ -54,7 +55,7 @@ class UndoView(APIView):
         return Response(record(services.undo(batch_id, actor=actor(request))))
 
 
-def record(batch: Batch) -> dict[str, Any]:
+def record(batch: Batch, undone_by: str | None = None) -> dict[str, Any]:
     """A batch as the API shows it: who, why, and the digests of every file before and after."""
     return {
         "id": batch.public_id,
@@ -67,7 +68,7 @@ def record(batch: Batch) -> dict[str, Any]:
         "run": batch.run or None,
         "proposal": batch.proposal or None,
         "undoes": batch.undoes or None,
-        "undone_by": queries.undone_by(batch.public_id) or None,
+        "undone_by": undone_by,
         "created_at": batch.created_at,
         "finished_at": batch.finished_at,
         "changes": [

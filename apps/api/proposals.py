@@ -30,7 +30,8 @@ class ListView(APIView):
         caller = actor(request)
         access.require(caller, "read")
         rows = queries.listed(caller, request.query_params.get("status", "pending"))
-        return Response({"proposals": [record(row) for row in rows]})
+        contents = queries.contents(rows)
+        return Response({"proposals": [record(row, contents[row.public_id]) for row in rows]})
 
 
 class OneView(APIView):
@@ -48,12 +49,11 @@ class OneView(APIView):
             decided = services.approve(proposal_id, seen=fields["seen"], actor=caller, reason=fields["reason"])
         else:
             decided = services.reject(proposal_id, actor=caller, reason=fields["reason"])
-        return Response(record(decided))
+        return Response(record(decided, queries.contents([decided])[proposal_id]))
 
 
-def record(one: Proposal) -> dict[str, Any]:
+def record(one: Proposal, contents: queries.Contents) -> dict[str, Any]:
     """A proposal's record (memory.md 5.1) and where it stands."""
-    written = queries.written(one)
     return {
         "id": one.public_id,
         "scope": one.scope,
@@ -62,8 +62,8 @@ def record(one: Proposal) -> dict[str, Any]:
         "name": one.name,
         "description": one.get_kind_display(),
         "type": "reference",
-        "body": store.decode(queries.proposed_text(one)),
-        "previous_body": store.decode(queries.previous_text(one)),
+        "body": store.decode(contents.proposed),
+        "previous_body": store.decode(contents.previous),
         "status": one.state,
         "source": one.source,
         "origins": one.origins,
@@ -76,15 +76,16 @@ def record(one: Proposal) -> dict[str, Any]:
         "superseded_by": one.superseded_by or None,
         "reopens": one.reopens or None,
         "batch": one.batch or None,
-        "written": written.state if written else None,
+        "written": contents.written.state if contents.written else None,
         "warnings": one.analysis.get("warnings", []),
     }
 
 
 def detailed(one: Proposal) -> dict[str, Any]:
     """The record with what a reviewer needs: the difference by entries, sources, digest, consequence."""
-    old, new = store.decode(queries.previous_text(one)), store.decode(queries.proposed_text(one))
-    answer = record(one) | {
+    contents = queries.contents([one])[one.public_id]
+    old, new = store.decode(contents.previous), store.decode(contents.proposed)
+    answer = record(one, contents) | {
         "digest": None,
         "moved_on": None,
         "characters": one.analysis.get("characters"),

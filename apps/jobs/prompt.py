@@ -22,7 +22,8 @@ def rewrite(
 ) -> str:
     """The one message a model gets: rules, the lines to decide about, memory and notes as quoted data.
 
-    `days` is the age after which a dated line has to be decided about. The review lists repeat lines of the memory and are quoted like it.
+    `days` is the age after which a dated line has to be decided about. The review
+    lists repeat lines of the memory and are quoted like it.
     """
     lists = review_lists.review(memory, today=today, days=days)
     return _REWRITE.substitute(

@@ -1,5 +1,6 @@
 """Reading the ledger: one batch, the history, whether a write was undone."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -51,14 +52,37 @@ def history(
 
 
 def undone_by(batch_id: str) -> str:
-    """The id of the batch that undid this one and still holds, or empty text.
+    """The id of the batch that undid this one and still holds, or empty text."""
+    return undone([batch_id]).get(batch_id, "")
 
-    An undo that was itself undone does not count: the write stands again.
+
+def undone(batch_ids: Iterable[str]) -> dict[str, str]:
+    """Of these batches those that are undone, with the id of the batch that did it.
+
+    An undo that was itself undone does not count: the write stands again. One
+    query for each level of undoing, however many batches are asked about.
     """
-    for other in Batch.objects.filter(undoes=batch_id, state=Batch.State.DONE).order_by("-id"):
-        if not undone_by(other.public_id):
-            return other.public_id
-    return ""
+    undoers: dict[str, list[str]] = {}
+    found: list[str] = []
+    level = set(batch_ids)
+    while level:
+        found += level
+        rows = Batch.objects.filter(undoes__in=level, state=Batch.State.DONE).order_by("-id")
+        level = set()
+        for undoes, undoer in rows.values_list("undoes", "public_id"):
+            undoers.setdefault(undoes, []).append(undoer)
+            level.add(undoer)
+    holding: dict[str, str] = {}
+    for batch_id in reversed(found):  # the undoers of a batch were found after it, so they are settled before it
+        standing = next((undoer for undoer in undoers.get(batch_id, ()) if undoer not in holding), "")
+        if standing:
+            holding[batch_id] = standing
+    return holding
+
+
+def states(batch_ids: Iterable[str]) -> dict[str, str]:
+    """The states of these batches by public id."""
+    return dict(Batch.objects.filter(public_id__in=list(batch_ids)).values_list("public_id", "state"))
 
 
 def open_batches() -> list[Batch]:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from django.db import connection
+
 from apps import access
 from apps.access import Actor
 from apps.errors import Busy, Conflict, MemoryHubError, NotFound
@@ -25,6 +27,8 @@ def writing(scope: layout.Scope) -> Iterator[Desk]:
     Not reentrant (RuntimeError). Busy when the lock is not free in time or when
     recovery cannot finish. No transaction may be open: the lock comes first.
     """
+    if connection.in_atomic_block:
+        raise RuntimeError("A transaction is open; the scope's lock must come first.")
     with locks.scope_locked(scope.id) as unclean:
         leftover = _recover_scope(scope.id)
         if unclean or leftover:

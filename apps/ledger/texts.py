@@ -25,6 +25,12 @@ def keep(contents: Iterable[bytes | None]) -> None:
     )
 
 
+def fetch_many(shas: Iterable[str | None]) -> dict[str, bytes]:
+    """The contents with these digests in one query; one that was removed is missing."""
+    rows = Text.objects.filter(pk__in={sha for sha in shas if sha is not None})
+    return {text.pk: text.content for text in rows}
+
+
 def fetch(sha: str | None) -> bytes | None:
     """The content with this digest; None for "no file". NotFound when it was removed (redaction)."""
     if sha is None:

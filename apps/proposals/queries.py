@@ -1,5 +1,6 @@
 """Reading proposals: one, a list, how many wait, and the walk from one to the next."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import Case, IntegerField, QuerySet, Value, When
@@ -112,12 +113,40 @@ class Written:
     undone_by: str = ""
 
 
+@dataclass(frozen=True)
+class Contents:
+    """What a proposal's row names: both texts, and how its write stands (None when it wrote nothing)."""
+
+    proposed: bytes
+    previous: bytes | None
+    written: Written | None
+
+
+def contents(rows: Iterable[Proposal]) -> dict[str, Contents]:
+    """The contents of many proposals by public id, in a handful of queries."""
+    wanted = list(rows)
+    kept = texts.fetch_many(sha for one in wanted for sha in (one.intent["text"], one.intent["previous"]))
+    states = ledger.states(one.batch for one in wanted if one.batch)
+    undone = ledger.undone(states)
+    return {
+        one.public_id: Contents(
+            kept.get(one.intent["text"], b""),
+            kept.get(one.intent["previous"]),
+            _written(one.batch, states, undone),
+        )
+        for one in wanted
+    }
+
+
+def _written(batch: str, states: dict[str, str], undone: dict[str, str]) -> Written | None:
+    if batch not in states:
+        return None
+    return Written("undone", undone[batch]) if batch in undone else Written(states[batch])
+
+
 def written(one: Proposal) -> Written | None:
     """None unless the proposal was approved and wrote something."""
-    if not one.batch:
-        return None
-    undone_by = ledger.undone_by(one.batch)
-    return Written("undone" if undone_by else ledger.batch(one.batch).state, undone_by)
+    return contents([one])[one.public_id].written
 
 
 def proposed_text(one: Proposal) -> bytes:

@@ -7,7 +7,7 @@ from apps.ledger import queries, services
 from apps.ledger.models import Batch
 
 
-def record(batch: Batch) -> dict[str, Any]:
+def record(batch: Batch, undone_by: str | None = None) -> dict[str, Any]:
     return {
         "id": batch.public_id,
         "scope": batch.scope,
@@ -18,7 +18,7 @@ def record(batch: Batch) -> dict[str, Any]:
         "run": batch.run or None,
         "proposal": batch.proposal or None,
         "undoes": batch.undoes or None,
-        "undone_by": queries.undone_by(batch.public_id) or None,
+        "undone_by": undone_by,
         "created_at": batch.created_at,
         "paths": [change.path for change in batch.changes.all()],
     }
@@ -44,7 +44,8 @@ class Command(Console):
             before=options["before"],
             limit=options["limit"],
         )
-        records = [record(row) for row in rows]
+        undone = queries.undone(row.public_id for row in rows)
+        records = [record(row, undone.get(row.public_id)) for row in rows]
         self.show({"batches": records}, *[self._line(row) for row in records])
 
     def _line(self, row: dict[str, Any]) -> str:
