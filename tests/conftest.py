@@ -7,8 +7,6 @@ surrounding test transaction would hide commits and lock other processes out.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,13 +20,12 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings() -> None:
+def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Give every test run a SQLite file of its own, so that two runs at a time do not meet."""
     from django.db import connection
 
     if connection.vendor == "sqlite":
-        folder = tempfile.mkdtemp(prefix="memoryhub-tests-")
-        connection.settings_dict["TEST"]["NAME"] = os.path.join(folder, "test.sqlite3")
+        connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
 
 
 @pytest.fixture

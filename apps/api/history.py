@@ -1,7 +1,5 @@
 """What was written, and taking it back."""
 
-from typing import Any
-
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,8 +8,7 @@ from rest_framework.views import APIView
 from apps import access
 from apps.api.auth import actor
 from apps.api.fields import Body, TextField
-from apps.ledger import queries, services
-from apps.ledger.models import Batch
+from apps.ledger import present, queries, services
 
 MOST = 200
 
@@ -44,7 +41,7 @@ class HistoryView(APIView):
             limit=fields["limit"],
         )
         undone = queries.undone(row.public_id for row in rows)
-        return Response({"batches": [record(row, undone.get(row.public_id)) for row in rows]})
+        return Response({"batches": [present.record(row, undone.get(row.public_id)) for row in rows]})
 
 
 class UndoView(APIView):
@@ -52,32 +49,4 @@ class UndoView(APIView):
 
     def post(self, request: Request, batch_id: str) -> Response:
         Body.read(request.data)
-        return Response(record(services.undo(batch_id, actor=actor(request))))
-
-
-def record(batch: Batch, undone_by: str | None = None) -> dict[str, Any]:
-    """A batch as the API shows it: who, why, and the digests of every file before and after."""
-    return {
-        "id": batch.public_id,
-        "scope": batch.scope,
-        "state": batch.state,
-        "actor": {"kind": batch.actor_kind, "id": batch.actor},
-        "via": batch.via,
-        "source": batch.source,
-        "reason": batch.reason,
-        "run": batch.run or None,
-        "proposal": batch.proposal or None,
-        "undoes": batch.undoes or None,
-        "undone_by": undone_by,
-        "created_at": batch.created_at,
-        "finished_at": batch.finished_at,
-        "changes": [
-            {
-                "path": row.path,
-                "kind": "append" if row.is_append else "replace",
-                "sha256_before": row.sha_before,
-                "sha256_after": row.sha_after,
-            }
-            for row in batch.changes.all()
-        ],
-    }
+        return Response(present.record(services.undo(batch_id, actor=actor(request))))

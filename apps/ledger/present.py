@@ -1,8 +1,8 @@
-"""Build what the page of one batch draws: file by file, the lines that went and came."""
+"""One batch as programs get it, and as its page draws it: file by file, the lines that went and came."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
@@ -44,6 +44,34 @@ class FileChange:
 class Piece:
     text: str
     url: str = ""
+
+
+def record(batch: Batch, undone_by: str | None = None) -> dict[str, Any]:
+    """A batch as programs get it: who, why, and the digests of every file before and after."""
+    return {
+        "id": batch.public_id,
+        "scope": batch.scope,
+        "state": batch.state,
+        "actor": {"kind": batch.actor_kind, "id": batch.actor},
+        "via": batch.via,
+        "source": batch.source,
+        "reason": batch.reason,
+        "run": batch.run or None,
+        "proposal": batch.proposal or None,
+        "undoes": batch.undoes or None,
+        "undone_by": undone_by,
+        "created_at": batch.created_at,
+        "finished_at": batch.finished_at,
+        "changes": [
+            {
+                "path": row.path,
+                "kind": "append" if row.is_append else "replace",
+                "sha256_before": row.sha_before,
+                "sha256_after": row.sha_after,
+            }
+            for row in batch.changes.all()
+        ],
+    }
 
 
 def facts(batch: Batch) -> tuple[Piece, ...]:

@@ -46,10 +46,9 @@ class Answer:
     seconds: float
 
 
-def ask(task: Task, *, route: Sequence[str], timeout: float = 120) -> Answer:
+def ask(task: Task, *, route: Sequence[str]) -> Answer:
     """Answer a task with the first model of the route.
 
-    `timeout` (seconds) bounds the wait for a provider; rules do not wait.
     Raises ModelFailed `unknown_model` before anything is asked when the route
     is empty or any name in it is not one this version can call, so that a
     misspelt second choice shows at once and not in the night it is needed.
@@ -65,7 +64,7 @@ def ask(task: Task, *, route: Sequence[str], timeout: float = 120) -> Answer:
     if not route:
         raise ModelFailed(f"No model is set. Possible: {OFFLINE}.", code="unknown_model", model="", possible=[OFFLINE])
     started = time.perf_counter()
-    text = offline.answer(task)
+    text = offline.answer(task.purpose, task.data)
     return Answer(
         text=text,
         provider=OFFLINE,

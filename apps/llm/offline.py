@@ -8,13 +8,10 @@ as lasting, word for word. Asked again with its own result it changes nothing.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from apps.llm import gathering, wording
 from apps.vault import entries, folding, lines
-
-if TYPE_CHECKING:
-    from apps.llm.client import Task
 
 SEPARATOR = "---REASONS---"
 FROM_NOTES = "From notes"
@@ -22,8 +19,8 @@ FROM_NOTES_VIETNAMESE = "Từ ghi chú"
 _SHOWN = 60  # characters of a line named in a reason
 
 
-def answer(task: "Task") -> str:
-    """Answer a task by rules.
+def answer(purpose: str, data: Mapping[str, Any]) -> str:
+    """Answer a task of this purpose by rules, from its data.
 
     Purpose "rewrite": `data` has `memory` and `limit` (characters) and `notes`,
     each with `name`, `date` and `text`. The answer is the new text, the
@@ -31,9 +28,9 @@ def answer(task: "Task") -> str:
     changes, or only the reason when there is no text. Line ends become "\\n"
     when something changes.
     """
-    if task.purpose != "rewrite":
-        raise ValueError(f"There are no rules for the purpose {task.purpose!r}.")
-    return _rewrite(task.data)
+    if purpose != "rewrite":
+        raise ValueError(f"There are no rules for the purpose {purpose!r}.")
+    return _rewrite(data)
 
 
 def _rewrite(data: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ class Recorded:
     answers: list = field(default_factory=list)
     asked: list = field(default_factory=list)
 
-    def __call__(self, task, *, route, timeout=120):
+    def __call__(self, task, *, route):
         self.asked.append(task)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from apps.errors import ModelFailed
 from apps.jobs import answers
 from apps.llm import offline
-from apps.llm.client import Task
 
 CURRENT = "# Memory\n\n- Prefers tea (2026-08-01)\n- Lives in Huế\n"
 MEMORY = "# Memory\n\n- Prefers tea (2026-09-19)\n- Lives in Huế\n- Run it with `make`"
@@ -266,7 +265,7 @@ class TestRulesModel:
     def test_its_answers_are_read_without_a_finding_and_lose_nothing(self, memory_lines: list[str]) -> None:
         current = "\n".join(memory_lines).strip()
         notes = [{"name": "2026-09-19", "date": "2026-09-19", "text": "- Prefers tea\n- Always knock"}]
-        answer = offline.answer(Task("rewrite", "", {"memory": current, "notes": notes, "limit": 24_000}))
+        answer = offline.answer("rewrite", {"memory": current, "notes": notes, "limit": 24_000})
         rewrite = parse(answer, current=current)
         assert rewrite.findings == ()
         assert rewrite.reasons

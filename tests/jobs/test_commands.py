@@ -105,7 +105,7 @@ def test_history_is_listed_and_undone(run, scope, person):
     services.write_memory("coach", "one\n", actor=person, when=Precondition())
     services.write_memory("coach", "two\n", actor=person, when=Precondition())
     _, listed = run("history", "list", "--scope", "coach", "--json")
-    assert [row["paths"] for row in listed["batches"]] == [["MEMORY.md"], ["MEMORY.md"]]
+    assert [row["changes"][0]["path"] for row in listed["batches"]] == ["MEMORY.md", "MEMORY.md"]
     newest = listed["batches"][0]["id"]
     assert run("history", "undo", newest)[0] == 0
     assert (scope.root / "MEMORY.md").read_text() == "one\n"

@@ -260,9 +260,9 @@ def test_c13_what_is_written_while_the_model_thinks_is_never_overwritten(model, 
     model.will_say(ANSWER)
     asked = model.__class__.__call__
 
-    def slow(task, *, route, timeout=120):
+    def slow(task, *, route):
         memory.write_text(memory.read_text() + "- by hand\n")
-        return asked(model, task, route=route, timeout=timeout)
+        return asked(model, task, route=route)
 
     from apps.llm import client
 

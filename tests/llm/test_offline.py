@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.llm import offline
-from apps.llm.client import Task
 from apps.vault import entries, lines
 
 Notes = dict[str, str]  # name to text
@@ -19,7 +18,7 @@ def answer(memory: str, notes: Notes, limit: int = 24_000) -> str:
         "today": "2026-09-20",
         "limit": limit,
     }
-    return offline.answer(Task("rewrite", "", data))
+    return offline.answer("rewrite", data)
 
 
 def rewritten(memory: str, notes: Notes, limit: int = 24_000) -> tuple[str, list[str]]:

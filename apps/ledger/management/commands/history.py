@@ -3,25 +3,7 @@ from typing import Any
 
 from apps import access
 from apps.console import Console
-from apps.ledger import queries, services
-from apps.ledger.models import Batch
-
-
-def record(batch: Batch, undone_by: str | None = None) -> dict[str, Any]:
-    return {
-        "id": batch.public_id,
-        "scope": batch.scope,
-        "state": batch.state,
-        "actor": batch.actor,
-        "via": batch.via,
-        "reason": batch.reason,
-        "run": batch.run or None,
-        "proposal": batch.proposal or None,
-        "undoes": batch.undoes or None,
-        "undone_by": undone_by,
-        "created_at": batch.created_at,
-        "paths": [change.path for change in batch.changes.all()],
-    }
+from apps.ledger import present, queries, services
 
 
 class Command(Console):
@@ -45,15 +27,15 @@ class Command(Console):
             limit=options["limit"],
         )
         undone = queries.undone(row.public_id for row in rows)
-        records = [record(row, undone.get(row.public_id)) for row in rows]
+        records = [present.record(row, undone.get(row.public_id)) for row in rows]
         self.show({"batches": records}, *[self._line(row) for row in records])
 
     def _line(self, row: dict[str, Any]) -> str:
         undone = f"  undone by {row['undone_by']}" if row["undone_by"] else ""
         when = f"{row['created_at']:%Y-%m-%d %H:%M}"
-        where = f"{row['scope']:<16} {', '.join(row['paths'])}"
-        return f"{row['id']}  {when}  {row['state']:<8} {where}  {row['actor']}{undone}"
+        where = f"{row['scope']:<16} {', '.join(change['path'] for change in row['changes'])}"
+        return f"{row['id']}  {when}  {row['state']:<8} {where}  {row['actor']['id']}{undone}"
 
     def undo(self, options: dict[str, Any]) -> None:
         made = services.undo(options["batch"], actor=access.operator())
-        self.show(record(made), f"{options['batch']} is taken back by {made.public_id}.")
+        self.show(present.record(made), f"{options['batch']} is taken back by {made.public_id}.")
