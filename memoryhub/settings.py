@@ -131,6 +131,8 @@ WHITENOISE_AUTOREFRESH = DEBUG
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = MEMORYHUB_REQUEST_LIMIT
 
+# Only its hashing and its abstract model are used; its own table would stand empty.
+MIGRATION_MODULES = {"knox": None}
 KNOX_TOKEN_MODEL = "agents.Token"  # noqa: S105 a model's name
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_PREFIX": "mh_"}
 REST_FRAMEWORK = {

@@ -32,12 +32,13 @@ def add(agent_id: str, *, name: str = "", directory: str = "", zone: str = "", m
 
     Raises Invalid naming the field, Conflict `exists`, StorageFailed.
     """
+    made = Agent(id=agent_id, name=name, zone=zone, model=model)
+    _validate(made)
     old = Agent.objects.filter(pk=agent_id).first()
     if old and old.archived_at is None:
         raise Conflict(f"There is an agent “{agent_id}” already.", code="exists", field="id")
-    made = Agent(id=agent_id, name=name, zone=zone, model=model)
-    made.created_at = old.created_at if old else timezone.now()
-    _validate(made)
+    if old:
+        made.created_at = old.created_at
     if directory:
         made.directory = str(checked_directory(agent_id, directory))
     _make_folders(made)

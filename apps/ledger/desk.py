@@ -163,10 +163,13 @@ class Desk:
         except (MemoryHubError, OSError):
             logger.exception("Batch %s could not be put back; it will be rolled forward.", batch.public_id)
             return
-        with transaction.atomic(durable=True):
-            fail(batch)
-            if on_failure:
-                on_failure()
+        try:
+            with transaction.atomic(durable=True):
+                fail(batch)
+                if on_failure:
+                    on_failure()
+        except DatabaseError:
+            logger.exception("Batch %s is put back but could not be marked failed.", batch.public_id)
 
     def close(self) -> None:
         """Remove staged files that were never published."""
