@@ -74,20 +74,26 @@ def _told(error: BaseException) -> str:
 
 def finish(run: Run, state: str, *, outcome: str, summary: str = "", error: str = "") -> None:
     """Store how a run ended."""
-    run.state, run.outcome, run.error = state, outcome, error.replace("\x00", "")
-    run.summary = summary or error[:_SUMMARY_CHARACTERS].replace("\x00", "")
+    run.state, run.outcome, run.error = state, outcome, _storable(error)
+    run.summary = summary or run.error[:_SUMMARY_CHARACTERS]
     run.finished_at = timezone.now()
     run.save()
+
+
+def _storable(text: str) -> str:
+    """An error may quote anything; a database takes neither NUL nor half a surrogate pair."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
 def ask(run: Run, task: client.Task, *, route: Sequence[str]) -> client.Answer:
     """Ask a model and book what it says of itself on the run, before anything is done with the answer."""
     answer = client.ask(task, route=route)
+    known = not run.answered or run.cost is not None
     run.answered = True
     run.provider, run.model, run.finish_reason = answer.provider, answer.model, answer.finish_reason
     run.prompt_tokens = _sum(run.prompt_tokens, answer.prompt_tokens)
     run.completion_tokens = _sum(run.completion_tokens, answer.completion_tokens)
-    run.cost = None if answer.cost is None else (run.cost or Decimal(0)) + answer.cost
+    run.cost = (run.cost or Decimal(0)) + answer.cost if known and answer.cost is not None else None
     run.save()
     return answer
 
