@@ -83,12 +83,23 @@ def operator(via: str = "command") -> Actor:
 class Person(Protocol):
     """A signed-in user, as far as rights go."""
 
+    @property
+    def is_staff(self) -> bool: ...
+
     def has_perm(self, perm: str) -> bool: ...
 
     def get_username(self) -> str: ...
 
 
 def staff(person: Person, *, via: str) -> Actor:
-    """The actor a signed-in person is: their permissions as rights, present, source `web`."""
-    rights = {right for permission, granted in STAFF_RIGHTS.items() if person.has_perm(permission) for right in granted}
+    """The actor a signed-in person is: their permissions as rights, present, source `web`.
+
+    Whoever is no staff has none, whatever else they are.
+    """
+    rights = {
+        right
+        for permission, granted in STAFF_RIGHTS.items()
+        if person.is_staff and person.has_perm(permission)
+        for right in granted
+    }
     return Actor(kind="staff", id=person.get_username(), rights=frozenset(rights), present=True, source="web", via=via)

@@ -6,6 +6,7 @@ surfacing later as something else.
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 from zoneinfo import ZoneInfo
@@ -99,16 +100,22 @@ def secret(name: str, home: Path, environ: Mapping[str, str] = os.environ) -> st
     named = read(name + "_FILE", "", environ)
     if named:
         return _parse(name + "_FILE", named, lambda path: Path(path).read_text().strip(), "a readable file")
-    kept = home / ".memoryhub" / "secret_key"
+    return _kept_secret(home / ".memoryhub" / "secret_key")
+
+
+def _kept_secret(kept: Path) -> str:
+    """The secret in this file; made whole before it gets its name, so that two processes read one and the same."""
+    made = os.urandom(32).hex()
+    draft = kept.with_name(f"{kept.name}.{os.getpid()}")
     try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
+        if not kept.exists():
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                file.write(made)
+            with suppress(FileExistsError):
+                os.link(draft, kept)
+            draft.unlink()
         return kept.read_text().strip()
     except OSError:
         # A home that cannot be written is reported by `doctor`; starting up must not need it.
-        return os.urandom(32).hex()
-    made = os.urandom(32).hex()
-    with os.fdopen(descriptor, "w") as file:
-        file.write(made)
-    return made
+        return made

@@ -104,8 +104,6 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "transaction_mode": "IMMEDIATE",
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
     }
-    # A file, not memory: the in-memory default ignores WAL and hides locking from other processes.
-    DATABASES["default"]["TEST"] = {"NAME": str(BASE_DIR / "build" / "test.sqlite3")}
 DATABASES["default"]["ATOMIC_REQUESTS"] = False
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

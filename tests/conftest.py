@@ -76,7 +76,8 @@ def person(staff: User) -> Actor:
 @pytest.fixture
 def token(crew: tuple[Scope, Scope]) -> str:
     """The secret of a token that reaches every agent with every right."""
+    from apps import access
     from apps.access import RIGHTS
     from apps.agents import registry
 
-    return registry.issue_token("test", rights=RIGHTS)[1]
+    return registry.issue_token("test", rights=RIGHTS, actor=access.operator())[1]

@@ -1,5 +1,7 @@
 """Agents and tokens in the admin."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -12,15 +14,46 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
+from apps import access
 from apps.access import RIGHTS
 from apps.agents import queries, registry
 from apps.agents.models import Agent, Token
 from apps.errors import MemoryHubError
+from apps.ledger.present import moment
+
+
+class AgentForm(forms.ModelForm):
+    """The form writes through the registry while it is cleaned, so that every refusal stands beside its field."""
+
+    class Meta:
+        model = Agent
+        fields = ("id", "name", "zone", "model")
+
+    def validate_unique(self) -> None:
+        """Left to the registry, which lets an archived agent come back."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if self.errors:
+            return cleaned
+        facts = {name: cleaned.get(name, "") for name in ("name", "zone", "model")}
+        try:
+            if self.instance._state.adding:
+                self.instance = registry.add(cleaned["id"], **facts)
+            else:
+                self.instance = registry.change(self.instance.pk, **facts)
+        except MemoryHubError as error:
+            field = error.details.get("field")
+            self.add_error(field if field in self.fields else None, error.message)
+        return cleaned
 
 
 @admin.register(Agent)
 class AgentAdmin(admin.ModelAdmin):
-    list_display = ("id", "name", "memory", "where", "days")
+    form = AgentForm
+    # One at a time: taking an agent out of the crew ends its tokens.
+    actions = None
+    list_display = ("id", "name", "memory", "folder", "days")
     search_fields = ("id", "name")
     fields = ("id", "name", "zone", "model", "where")
 
@@ -37,6 +70,10 @@ class AgentAdmin(admin.ModelAdmin):
         change = reverse("admin:agents_agent_directory", args=[agent.pk])
         return format_html('{} <a href="{}">{}</a>', str(queries.directory(agent)), change, _("Change"))
 
+    @admin.display(description=gettext_lazy("directory"))
+    def folder(self, agent: Agent) -> str:
+        return str(queries.directory(agent))
+
     @admin.display(description=gettext_lazy("time zone"))
     def days(self, agent: Agent) -> str:
         return queries.zone(agent)
@@ -46,18 +83,15 @@ class AgentAdmin(admin.ModelAdmin):
         return format_html('<a href="{}">MEMORY.md</a>', reverse("web:file", args=[agent.pk, "MEMORY.md"]))
 
     def save_model(self, request: HttpRequest, obj: Agent, form: forms.ModelForm, change: bool) -> None:
-        if change:
-            registry.change(obj.pk, name=obj.name, zone=obj.zone, model=obj.model)
-        else:
-            registry.add(obj.pk, name=obj.name, zone=obj.zone, model=obj.model)
+        """Done by the form already."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Agent | None = None) -> bool:
+        """The master stays."""
+        return super().has_delete_permission(request, obj) and not (obj and obj.is_master)
 
     def delete_model(self, request: HttpRequest, obj: Agent) -> None:
         """Deleting takes an agent out of the crew; its files and history stay."""
         registry.archive(obj.pk)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
-        for agent in queryset:
-            registry.archive(agent.pk)
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(require_http_methods(["GET", "POST"])(self.directory))
@@ -107,11 +141,19 @@ class TokenForm(forms.ModelForm):
         model = Token
         fields = ("name", "agent", "rights", "expiry")
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """The admin draws one field as a date and a time; each gets a name of its own for screen readers."""
+        super().__init__(*args, **kwargs)
+        if "expiry" in self.fields:
+            parts = getattr(self.fields["expiry"].widget, "widgets", [])
+            for part, label in zip(parts, (_("Until, date"), _("Until, time")), strict=False):
+                part.attrs["aria-label"] = label
+
 
 @admin.register(Token)
 class TokenAdmin(admin.ModelAdmin):
     form = TokenForm
-    list_display = ("name", "agent", "may", "created", "expiry")
+    list_display = ("name", "agent", "may", "issued", "until")
     list_filter = ("agent",)
 
     def has_change_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
@@ -122,8 +164,35 @@ class TokenAdmin(admin.ModelAdmin):
     def may(self, token: Token) -> str:
         return ", ".join(token.rights)
 
+    @admin.display(description=gettext_lazy("issued"), ordering="created")
+    def issued(self, token: Token) -> str:
+        return moment(token.created)
+
+    @admin.display(description=gettext_lazy("until"), ordering="expiry")
+    def until(self, token: Token) -> str:
+        return moment(token.expiry) or _("revoked")
+
+    def get_form(self, request: HttpRequest, obj: Token | None = None, change: bool = False, **kwargs: Any) -> Any:
+        """Offer only the rights this person has, and presence: nobody gives away more than that."""
+        form = super().get_form(request, obj, change, **kwargs)
+        if "rights" in form.base_fields:
+            mine = access.staff(request.user, via="admin").rights | {"present"}
+            form.base_fields["rights"].choices = [(right, right) for right in RIGHTS if right in mine]  # type: ignore[attr-defined]
+        return form
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "agent":
+            kwargs["queryset"] = Agent.objects.filter(archived_at=None)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
     def save_model(self, request: HttpRequest, obj: Token, form: forms.ModelForm, change: bool) -> None:
-        made, secret = Token.objects.issue(name=obj.name, agent=obj.agent, rights=obj.rights, expiry=obj.expiry)
+        made, secret = registry.issue_token(
+            obj.name,
+            rights=obj.rights,
+            actor=access.staff(request.user, via="admin"),
+            agent_id=obj.agent_id or "",
+            expiry=obj.expiry,
+        )
         obj.digest, obj.public_id = made.digest, made.public_id
         request.issued_secret = secret  # type: ignore[attr-defined]
 

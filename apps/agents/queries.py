@@ -104,10 +104,5 @@ def refuse_forged(source: str) -> None:
         )
 
 
-def job_actor(kind: str) -> Actor:
-    """A job of ours: it may read and propose; deciding is for people."""
-    return Actor(kind="job", id=kind, rights=frozenset({"read", "propose"}), source=f"memory:{kind}", via="job")
-
-
 def usual_directory(agent_id: str) -> Path:
     return layout.home_directory(home(), agent_id)

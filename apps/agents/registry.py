@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime
 from pathlib import Path
 
 from django.conf import settings
@@ -10,6 +10,8 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from apps import access
+from apps.access import RIGHTS, Actor
 from apps.agents import queries
 from apps.agents.models import Agent, Token
 from apps.errors import Conflict, Invalid, NotFound
@@ -20,10 +22,11 @@ from apps.vault import files, layout
 
 @dataclass
 class Synced:
-    """What `sync` did: ids made, ids that were there, folder names that cannot be an agent's, with the reason."""
+    """What `sync` did: ids made, ids that were there or archived, folder names that cannot be an agent's, with why."""
 
     added: list[str] = field(default_factory=list)
     present: list[str] = field(default_factory=list)
+    archived: list[str] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -77,7 +80,12 @@ def move(agent_id: str, directory: str) -> Agent:
 
 
 def archive(agent_id: str) -> None:
-    """Take an agent out of the crew. Its files and its history stay; its tokens are revoked."""
+    """Take an agent out of the crew. Its files and its history stay; its tokens are revoked.
+
+    Invalid `master` for the one agent there always is.
+    """
+    if agent_id == layout.MASTER:
+        raise Invalid("The master stays: there is always exactly one.", code="master", field="id")
     with transaction.atomic():
         one = queries.agent(agent_id)
         Token.objects.filter(agent=one).delete()
@@ -93,8 +101,9 @@ def sync() -> Synced:
     if folder.is_dir():
         names += sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith("."))
     for name in names:
-        if Agent.objects.filter(pk=name).exists():
-            result.present.append(name)
+        known = Agent.objects.filter(pk=name).first() if layout.AGENT_ID.fullmatch(name) else None
+        if known:
+            (result.archived if known.archived_at else result.present).append(name)
             continue
         if (folder / name).is_symlink():
             result.refused.append((name, "It is a link; links are not followed."))
@@ -144,19 +153,25 @@ def _make_folders(one: Agent) -> None:
     """Make the agent's folder and its `memory/`, below a home whose links are never followed."""
     folder = queries.directory(one) / layout.NOTES
     with files.translated(str(folder)):
-        # A workspace must exist; only folders of the home are made from nothing.
-        folder.mkdir(parents=not one.directory, exist_ok=True)
         if folder.resolve() != folder:
             raise Invalid(f"{folder} leads through a link.", code="bad_directory", field="directory")
+        # A workspace must exist; only folders of the home are made from nothing.
+        folder.mkdir(parents=not one.directory, exist_ok=True)
 
 
-def issue_token(name: str, *, rights: Sequence[str], agent_id: str = "", days: int | None = None) -> tuple[Token, str]:
+def issue_token(
+    name: str, *, rights: Sequence[str], actor: Actor, agent_id: str = "", expiry: datetime | None = None
+) -> tuple[Token, str]:
     """Make a token, for one agent or (empty) for all; the secret is returned once and only its hash is kept.
 
-    `days` is its life, None for no end. Raises Invalid naming the field, NotFound for the agent.
+    `expiry` is its end, None for none. Nobody gives away more than they have:
+    Forbidden `missing_right` for a right the actor lacks. Raises Invalid naming
+    the field, NotFound for the agent.
     """
     agent = queries.agent(agent_id) if agent_id else None
-    expiry = timezone.now() + timedelta(days=days) if days is not None else None
+    # Presence is no right a person holds but what they are: they may say of a token that it stands for them.
+    for right in set(rights) & set(RIGHTS) - {"present"}:
+        access.require(actor, right)
     draft = Token(name=name, agent=agent, rights=list(dict.fromkeys(rights)), expiry=expiry)
     try:
         draft.full_clean(exclude=["digest", "token_key", "agent"])

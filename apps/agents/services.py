@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -10,7 +11,8 @@ from django.conf import settings
 from apps import access
 from apps.access import Actor
 from apps.agents import plans, queries, store
-from apps.errors import Invalid, TooLarge
+from apps.errors import Busy, Invalid, NotFound, TooLarge
+from apps.ledger import queries as ledger_queries
 from apps.ledger import services as ledger
 from apps.ledger.models import Batch
 from apps.vault import files, formats, layout
@@ -49,6 +51,24 @@ def body_key(name: str, body: object) -> ledger.Key:
     return ledger.Key(name, hashlib.sha256(canonical.encode()).hexdigest())
 
 
+@contextmanager
+def desk(agent_id: str) -> Iterator[ledger.Desk]:
+    """The desk of an agent's scope. NotFound, or Busy when the agent was moved while we waited for the lock."""
+    scope = queries.scope(agent_id)
+    with ledger.writing(scope) as opened:
+        if queries.scope(agent_id) != scope:
+            raise Busy(f"The folder of {agent_id} was changed meanwhile.", scope=agent_id)
+        yield opened
+
+
+def undo(batch_id: str, *, actor: Actor) -> Batch:
+    """Take a write back in its agent's folder as it is now; see `ledger.undo`. NotFound when the agent left."""
+    batch = ledger_queries.batch(batch_id)
+    if not actor.sees(batch.scope):
+        raise NotFound(f"There is no batch {batch_id}.")
+    return ledger.undo(batch_id, scope=queries.scope(batch.scope), actor=actor)
+
+
 def append_note(agent_id: str, text: str, *, actor: Actor, key: str = "") -> Saved:
     """Add one line to today's note of the agent, in the agent's zone.
 
@@ -63,14 +83,14 @@ def append_note(agent_id: str, text: str, *, actor: Actor, key: str = "") -> Sav
             f"A saved line may have {limit:,} characters; this has {len(text):,}.", limit=limit, field="text"
         )
     idempotency = body_key(key, {"tool": "memory_save", "text": text})
-    with ledger.writing(scope) as desk:
+    with desk(agent_id) as opened:
         batch = ledger.repeated(agent_id, actor, idempotency)
         is_repeat = batch is not None
         if batch is None:
             # The clock is read under the lock, so that lines stand in the order of their times.
-            change = plans.save_line(text, queries.now_in(scope), desk.read)
+            change = plans.save_line(text, queries.now_in(scope), opened.read)
             _refuse_large(change.after or b"")
-            batch = desk.write([change], actor=actor, reason="memory_save", key=idempotency)
+            batch = opened.write([change], actor=actor, reason="memory_save", key=idempotency)
     if batch is None:
         raise RuntimeError("An append always changes the file.")
     return _saved(scope, batch, is_repeat)
@@ -125,20 +145,22 @@ def delete_note(agent_id: str, day: str, *, actor: Actor, when: Precondition) ->
 
 
 def _writable(agent_id: str, actor: Actor) -> layout.Scope:
+    """The scope, for an actor that may write it; the answer tells what is there, so it must be able to read too."""
+    access.require(actor, "read", scope=agent_id)
     scope = queries.visible_scope(actor, agent_id, "write")
     access.require_present(actor)
     return scope
 
 
 def _write(scope: layout.Scope, plan: Plan, *, actor: Actor, when: Precondition, key: ledger.Key) -> Written:
-    with ledger.writing(scope) as desk:
+    with desk(scope.id) as opened:
         done = ledger.repeated(scope.id, actor, key)
         if done:
             row = done.changes.get()
             return Written(row.path, row.sha_after, done.public_id)
-        change = plan(desk)
+        change = plan(opened)
         when.check(change.path, change.before)
-        batch = desk.write([change], actor=actor, key=key)
+        batch = opened.write([change], actor=actor, key=key)
     return Written(change.path, change.sha_after, batch.public_id if batch else "")
 
 

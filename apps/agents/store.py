@@ -1,11 +1,15 @@
 """Read one agent's memory from its folder. No clock, no settings, no locks."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from apps.errors import NotFound
 from apps.vault import files, formats, layout, paths
+
+# A line that begins with a hyphen and a space, after any line end an editor writes.
+_ENTRY = re.compile(rb"(?:\r\n|\r|\n)- ")
 
 
 @dataclass(frozen=True)
@@ -77,8 +81,8 @@ def count_entries(root: Path) -> int:
     count = 0
     for file in files.listing(root, layout.NOTES):
         if not file.problem:
-            text = decode(files.read(root, file.path))
-            count += sum(line.startswith("- ") for line in text.splitlines())
+            data = files.read(root, file.path) or b""
+            count += data.startswith(b"- ") + len(_ENTRY.findall(data))
     return count
 
 

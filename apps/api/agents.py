@@ -27,37 +27,39 @@ class MemoryView(APIView):
 
     def put(self, request: Request, agent_id: str) -> Response:
         text, caller = MemoryBody.read(request.data)["memory_md"], actor(request)
-        services.write_memory(
+        written = services.write_memory(
             agent_id,
             text,
             actor=caller,
             when=preconditions.read(request),
             key=idempotency_key(request.headers),
         )
-        return _memory(agent_id, caller)
+        # What was written, not what is there by now: the next If-Match must mean the text this caller has seen.
+        return _memory(agent_id, caller, reading.File(agent_id, written.path, text, written.sha256))
 
 
-def _memory(agent_id: str, caller: Actor) -> Response:
+def _memory(agent_id: str, caller: Actor, file: reading.File | None = None) -> Response:
     memory = reading.memory(agent_id, actor=caller)
+    file = file or memory.file
     answer = {
-        "scope": memory.file.scope,
-        "path": memory.file.path,
-        "memory_md": memory.file.text,
+        "scope": file.scope,
+        "path": file.path,
+        "memory_md": file.text,
         "notes": [{"day": note.day, "chars": note.chars, "date": note.date} for note in memory.notes],
         "note_count": len(memory.notes),
     }
-    return preconditions.tagged(Response(answer), memory.file.sha256)
+    return preconditions.tagged(Response(answer), file.sha256)
 
 
 class NoteView(APIView):
     """`/api/agents/{id}/memory/notes/{day}`: one note; empty text when there is none."""
 
     def get(self, request: Request, agent_id: str, day: str) -> Response:
-        return _note(agent_id, day, actor(request))
+        return _note(day, reading.note(agent_id, day, actor=actor(request)))
 
     def put(self, request: Request, agent_id: str, day: str) -> Response:
         text, caller = NoteBody.read(request.data)["body"], actor(request)
-        services.write_note(
+        written = services.write_note(
             agent_id,
             day,
             text,
@@ -65,14 +67,13 @@ class NoteView(APIView):
             when=preconditions.read(request),
             key=idempotency_key(request.headers),
         )
-        return _note(agent_id, day, caller)
+        return _note(day, reading.File(agent_id, written.path, text, written.sha256))
 
     def delete(self, request: Request, agent_id: str, day: str) -> Response:
         services.delete_note(agent_id, day, actor=actor(request), when=preconditions.read(request))
         return Response(status=204)
 
 
-def _note(agent_id: str, day: str, caller: Actor) -> Response:
-    note = reading.note(agent_id, day, actor=caller)
+def _note(day: str, note: reading.File) -> Response:
     answer = {"scope": note.scope, "path": note.path, "day": day, "body": note.text}
     return preconditions.tagged(Response(answer), note.sha256)

@@ -6,9 +6,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps import access
+from apps.agents import services as agents
 from apps.api.auth import actor
 from apps.api.fields import Body, TextField
-from apps.ledger import present, queries, services
+from apps.ledger import present, queries
 
 MOST = 200
 
@@ -49,4 +50,4 @@ class UndoView(APIView):
 
     def post(self, request: Request, batch_id: str) -> Response:
         Body.read(request.data)
-        return Response(present.record(services.undo(batch_id, actor=actor(request))))
+        return Response(present.record(agents.undo(batch_id, actor=actor(request))))

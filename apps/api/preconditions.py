@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from apps.errors import Invalid
 from apps.vault.changes import Precondition
 
-_TAG = re.compile(r'"([0-9a-f]{64})"')
+_TAG = re.compile(r'"([0-9a-f]{64})"\Z')
 
 
 def read(request: Request) -> Precondition:
@@ -22,7 +22,8 @@ def read(request: Request) -> Precondition:
     match = request.headers.get("If-Match")
     if match is None:
         return Precondition(absent=absent)
-    tags = {"*"} if match.strip() == "*" else set(_TAG.findall(match))
+    offered = [tag.strip() for tag in match.split(",")]
+    tags = {"*"} if offered == ["*"] else {found[1] for tag in offered if (found := _TAG.match(tag))}
     # A weak or foreign tag can never match; an empty set makes the check fail, as RFC 9110 has it.
     return Precondition(match=frozenset(tags), absent=absent)
 

@@ -7,6 +7,7 @@ outcomes are those of memory.md 6.6 for an agent that is not autonomous.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 
 from django.conf import settings
@@ -37,7 +38,7 @@ class Material:
     notes: tuple[store.Note, ...]
     today: date
 
-    @property
+    @cached_property
     def keyed(self) -> dict[str, inputs.Note]:
         """The notes as the job's inputs, by key (name and content)."""
         rows = [inputs.Note(note.day, note.date, note.text) for note in self.notes]

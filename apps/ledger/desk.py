@@ -155,21 +155,19 @@ class Desk:
             )
 
     def _put_back(self, batch: Batch, prepared: Prepared, on_failure: Callable[[], None] | None) -> None:
+        """Take back what was renamed, but only while the batch is still ours to finish or fail."""
         try:
+            if not Batch.objects.filter(pk=batch.pk, state=Batch.State.WRITING).exists():
+                return
             for change in prepared.changes:
                 now = vault_changes.standing(self.scope.root, change.path, change.sha_before, change.sha_after)
                 if now == "after" and change.sha_before != change.sha_after:
                     files.replace(self.scope.root, change.path, change.before)
-        except (MemoryHubError, OSError):
-            logger.exception("Batch %s could not be put back; it will be rolled forward.", batch.public_id)
-            return
-        try:
             with transaction.atomic(durable=True):
-                fail(batch)
-                if on_failure:
+                if fail(batch) and on_failure:
                     on_failure()
-        except DatabaseError:
-            logger.exception("Batch %s is put back but could not be marked failed.", batch.public_id)
+        except (MemoryHubError, OSError, DatabaseError):
+            logger.exception("Batch %s could not be put back; it will be rolled forward.", batch.public_id)
 
     def close(self) -> None:
         """Remove staged files that were never published."""
@@ -205,24 +203,30 @@ def finish(batch: Batch) -> None:
     """
     now = timezone.now()
     try:
-        Batch.objects.filter(pk=batch.pk).update(state=Batch.State.DONE, finished_at=now)
+        Batch.objects.filter(pk=batch.pk, state=Batch.State.WRITING).update(state=Batch.State.DONE, finished_at=now)
         batch.state, batch.finished_at = Batch.State.DONE, now
     except DatabaseError:
         logger.exception("Batch %s is written but could not be marked done.", batch.public_id)
 
 
-def fail(batch: Batch) -> None:
-    """Mark a batch failed and free its idempotency key, so that the caller may try again."""
-    Batch.objects.filter(pk=batch.pk).update(
+def fail(batch: Batch) -> bool:
+    """Mark a batch failed that is being written or stuck; False when it has ended otherwise meanwhile.
+
+    Its idempotency key is freed, so that the caller may try again.
+    """
+    unfinished = Batch.objects.filter(pk=batch.pk, state__in=[Batch.State.WRITING, Batch.State.STUCK])
+    changed = unfinished.update(
         state=Batch.State.FAILED, finished_at=timezone.now(), idempotency_key="", idempotency_digest=""
     )
-    batch.state = Batch.State.FAILED
+    batch.refresh_from_db(fields=["state", "finished_at"])
+    return changed == 1
 
 
 def repeated(scope_id: str, actor: Actor, key: Key) -> Batch | None:
     """The batch an earlier call with this key made, or None.
 
-    Conflict `idempotency_key_reused` when that call had another body. Keys are
+    Conflict `idempotency_key_reused` when that call had another body,
+    `batch_stuck` when what it wrote waits for a person to settle it. Keys are
     forgotten after `MEMORYHUB_IDEMPOTENCY_DAYS`.
     """
     if not key.name:
@@ -234,6 +238,12 @@ def repeated(scope_id: str, actor: Actor, key: Key) -> Batch | None:
     if batch and batch.idempotency_digest != key.digest:
         raise Conflict(
             "This idempotency key was used for another request.", code="idempotency_key_reused", key=key.name
+        )
+    if batch and batch.state != Batch.State.DONE:
+        raise Conflict(
+            "What this key wrote stopped half-way, because the file was changed; a person has to settle it.",
+            code="batch_stuck",
+            batch=batch.public_id,
         )
     return batch
 

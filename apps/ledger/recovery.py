@@ -32,7 +32,7 @@ class FileStanding:
 
 
 def standings(batch: Batch) -> list[FileStanding]:
-    """Every file of the batch against the disk, in the batch's order."""
+    """Every file of the batch against the disk, in the batch's order. StorageFailed when the folder is out of reach."""
     root = desk.root_of(batch)
     return [
         FileStanding(row.path, vault_changes.standing(root, row.path, row.sha_before, row.sha_after))
@@ -51,12 +51,15 @@ def roll_forward(batch: Batch) -> None:
     path = ""
     try:
         if any(one.standing == "other" for one in standings(batch)):
-            Batch.objects.filter(pk=batch.pk).update(state=Batch.State.STUCK)
-            logger.warning("Batch %s is stuck: a file was changed while it was half written.", batch.public_id)
+            _mark_stuck(batch)
             return
         for row in rows:
             path = row.path
-            if vault_changes.standing(root, path, row.sha_before, row.sha_after) == "before":
+            standing = vault_changes.standing(root, path, row.sha_before, row.sha_after)
+            if standing == "other":  # changed in the moment since all of them were compared
+                _mark_stuck(batch)
+                return
+            if standing == "before":
                 files.replace(root, path, after_of(row))
     except MemoryHubError as error:
         raise Busy(
@@ -66,6 +69,11 @@ def roll_forward(batch: Batch) -> None:
             batch=batch.public_id,
         ) from error
     desk.finish(batch)
+
+
+def _mark_stuck(batch: Batch) -> None:
+    Batch.objects.filter(pk=batch.pk, state=Batch.State.WRITING).update(state=Batch.State.STUCK)
+    logger.warning("Batch %s is stuck: a file was changed while it was half written.", batch.public_id)
 
 
 def after_of(row: Change) -> bytes | None:

@@ -9,7 +9,7 @@ from django.db import connection
 
 from apps import access
 from apps.access import Actor
-from apps.errors import Busy, Conflict, MemoryHubError, NotFound
+from apps.errors import Busy, Conflict, MemoryHubError, NotFound, StorageFailed
 from apps.ledger import locks, queries, recovery, undoing
 from apps.ledger.desk import Desk, Key, repeated
 from apps.ledger.models import Batch
@@ -49,7 +49,7 @@ def _recover_scope(scope_id: str) -> bool:
 
 
 def recover() -> tuple[list[str], list[MemoryHubError]]:
-    """Finish every unfinished batch of every scope that nobody is writing to.
+    """Finish every unfinished batch of every scope.
 
     Returns the batches that are done now and what stood in the way of others; one that turns out
     to be stuck is in neither. Repeating is harmless.
@@ -58,9 +58,9 @@ def recover() -> tuple[list[str], list[MemoryHubError]]:
     failed: list[MemoryHubError] = []
     for batch in Batch.objects.filter(state=Batch.State.WRITING).order_by("id"):
         try:
-            with writing(layout.Scope(batch.scope, Path(batch.root), "UTC")):
+            with writing(_recorded_scope(batch)):
                 batch.refresh_from_db(fields=["state"])
-        except Busy as error:
+        except (Busy, StorageFailed) as error:
             logger.warning("Batch %s waits: %s", batch.public_id, error.message)
             failed.append(error)
         else:
@@ -71,24 +71,31 @@ def recover() -> tuple[list[str], list[MemoryHubError]]:
 
 def settle(batch_id: str, way: recovery.Way, *, on_failed: Callable[[Batch], None] | None = None) -> Batch:
     """Resolve a stuck batch under its scope's lock; see `recovery.settle`."""
-    batch = queries.batch(batch_id)
-    with writing(layout.Scope(batch.scope, Path(batch.root), "UTC")):
+    with writing(_recorded_scope(queries.batch(batch_id))):
         return recovery.settle(batch_id, way, on_failed=on_failed)
 
 
-def undo(batch_id: str, *, actor: Actor) -> Batch:
+def _recorded_scope(batch: Batch) -> layout.Scope:
+    """The scope as the batch recorded it: finishing a write needs its folder, whatever the agent's is by now."""
+    return layout.Scope(batch.scope, Path(batch.root), "UTC")
+
+
+def undo(batch_id: str, *, scope: layout.Scope, actor: Actor) -> Batch:
     """Take back what a batch wrote, keeping whatever came later; the undo is a batch too.
 
-    When nothing changed since, exactly the old bytes return. Otherwise texts are
-    merged; Conflict `undo_conflict` with the places when that cannot be done, and
-    nothing is written then. Conflict `already_undone`, `not_undoable` as named.
+    `scope` is the batch's scope as it is now: the files are compared by content,
+    so a home that was moved is no hindrance, and a folder that has become
+    another agent's is never touched. When nothing changed since, exactly the old
+    bytes return. Otherwise texts are merged; Conflict `undo_conflict` with the
+    places when that cannot be done, and nothing is written then. Conflict
+    `already_undone`, `not_undoable`, `nothing_to_undo` as named.
     """
     batch = queries.batch(batch_id)
     if not actor.sees(batch.scope):
         raise NotFound(f"There is no batch {batch_id}.")
     access.require(actor, "decide" if batch.proposal else "write")
     access.require_present(actor)
-    with writing(layout.Scope(batch.scope, Path(batch.root), "UTC")) as desk:
+    with writing(scope) as desk:
         batch.refresh_from_db()
         if batch.state != Batch.State.DONE:
             raise Conflict(

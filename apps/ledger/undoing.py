@@ -44,7 +44,7 @@ def _without(row: ChangeRow, now: bytes | None) -> bytes | None:
         raise Conflict("The file was deleted since.")
     if row.sha_after is None:
         raise Conflict("The file was made anew since.")
-    return _merged(texts.fetch(row.sha_after) or b"", now, texts.fetch(row.sha_before) or b"")
+    return _or_no_file(_merged(texts.fetch(row.sha_after) or b"", now, texts.fetch(row.sha_before) or b""))
 
 
 def _cut_out(row: ChangeRow, now: bytes | None) -> bytes | None:
@@ -52,18 +52,24 @@ def _cut_out(row: ChangeRow, now: bytes | None) -> bytes | None:
     added, offset = bytes(row.added or b""), row.offset or 0
     if now is None:
         raise Conflict("The file was deleted since.")
-    if files.sha256(now) == row.sha_before:
-        return now
     # The first line end may only have closed an unfinished last line; what follows now still needs it.
     piece = added.lstrip(b"\r\n")
     lead = len(added) - len(piece)
+    if now[offset:] == added and files.sha256(now[:offset]) == row.sha_before:
+        return now[:offset]
     if now[offset : offset + len(added)] == added:
-        start, end = offset, offset + len(added)
-        return now[:start] + now[end:] if end == len(now) else now[: start + lead] + now[end:]
+        return _or_no_file(now[: offset + lead] + now[offset + len(added) :])
     found = _nearest_line(now, piece, offset + lead)
-    if found is None:
-        raise Conflict("The appended lines were changed since.", added=piece.decode(errors="replace"))
-    return now[:found] + now[found + len(piece) :]
+    if found is not None:
+        return _or_no_file(now[:found] + now[found + len(piece) :])
+    if files.sha256(now) == row.sha_before:
+        return now
+    raise Conflict("The appended lines were changed since.", added=piece.decode(errors="replace"))
+
+
+def _or_no_file(left: bytes) -> bytes | None:
+    """No file where nothing is left of one, as when the last of a day's lines is taken back."""
+    return left if left.strip() else None
 
 
 def _nearest_line(now: bytes, piece: bytes, wanted: int) -> int | None:

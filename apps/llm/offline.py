@@ -74,7 +74,7 @@ def _merge(text: str, reasons: list[str]) -> str:
             _set_date(source, parsed[first], newest)
         for entry in same[1:]:
             gone.update(range(entry.start - 1, entry.end))
-        reasons.append(f"- Merged {len(same)} lines that say the same: {_named(parsed[first].text)}.")
+        reasons.append(f"- {len(same)} lines said the same: {_named(parsed[first].text)}.")
     return "\n".join(line for number, line in enumerate(source) if number not in gone).strip("\n")
 
 
@@ -102,7 +102,7 @@ def _confirm(text: str, said: Mapping[gathering.Key, tuple[date, str]], limit: i
         _set_date(source, entry, day)
         size += longer
         told = f"date {before} becomes {day}" if before else f"dated {day}"
-        reasons.append(f"- Confirmed {_named(entry.text)}: said again in {note}; {told}.")
+        reasons.append(f"- Said again in {note}, {told}: {_named(entry.text)}.")
     return "\n".join(source)
 
 
@@ -125,7 +125,7 @@ def _add(text: str, finds: Sequence[gathering.Find], limit: int, reasons: list[s
         if not sections.put(find, limit):
             break
         known.add(find.key)
-        told.append(f"- Added {_named(find.line)}: {find.why}, in {find.note}.")
+        told.append(f"- {find.why[0].upper()}{find.why[1:]}, in {find.note}: {_named(find.line)}.")
     reasons.extend(reversed(told))
     return sections.text()
 

@@ -4,6 +4,7 @@ A decision is a view of its own, because the admin's change form runs inside a
 transaction and a claim must be committed before the first file changes.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin, messages
@@ -12,15 +13,15 @@ from django.db.models import Case, IntegerField, QuerySet, Value, When
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from apps import access
 from apps.access import Actor
+from apps.agents import services as agents
 from apps.errors import Busy, Forbidden, MemoryHubError, NotFound, StorageFailed
-from apps.ledger import services as ledger
 from apps.proposals import present, queries, sentences, services
 from apps.proposals.models import Proposal
 from apps.proposals.review import Notice, Strip
@@ -36,11 +37,23 @@ VIEWS = ("marked", "side", "whole")
 _STRIP = "mh_strip"
 
 
+class WorstFilter(admin.SimpleListFilter):
+    """By the gravest check, as it was stored with the proposal."""
+
+    title = gettext_lazy("checks")
+    parameter_name = "worst"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(severity, sentences.severity_word(severity)) for severity in ("stop", "check")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Proposal]) -> QuerySet[Proposal]:
+        return queryset.filter(analysis__worst=self.value()) if self.value() else queryset
+
+
 @admin.register(Proposal)
 class ProposalAdmin(admin.ModelAdmin):
-    list_display = ("what", "agent_id", "checks", "state", "created_at")
-    list_display_links = None
-    list_filter = ("state", "agent_id", "kind")
+    list_filter = ("state", WorstFilter, "agent_id")
+    show_facets = admin.ShowFacets.ALWAYS
     search_fields = ("public_id", "agent_id", "name")
     list_per_page = 50
     actions = ("reject_selected",)
@@ -61,22 +74,16 @@ class ProposalAdmin(admin.ModelAdmin):
         waits = Case(When(state=Proposal.State.PENDING, then=Value(0)), default=Value(1), output_field=IntegerField())
         return (waits.asc(), "-created_at", "-id")
 
-    @admin.display(description=gettext_lazy("proposal"))
-    def what(self, proposal: Proposal) -> str:
-        sentence = sentences.counts(proposal.analysis.get("counts", {}))
-        return format_html(
-            '<a href="{}">{}</a> <span class="meta">{}</span>', present.url(proposal), sentence, proposal.name
-        )
-
-    @admin.display(description=gettext_lazy("checks"))
-    def checks(self, proposal: Proposal) -> str:
-        worst = proposal.analysis.get("worst", "")
-        return sentences.severity_word(worst) if worst else ""
-
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         first = Proposal.objects.filter(state=Proposal.State.PENDING).order_by("created_at", "id").first()
-        own = {"first_waiting_url": present.url(first) if first else "", "strip": _strip(request)}
-        return super().changelist_view(request, {**own, **(extra_context or {})})
+        own = {
+            "first_waiting_url": present.url(first) if first else "",
+            "headline": sentences.waiting(queries.waiting_analyses()),
+        }
+        response = super().changelist_view(request, {**own, **(extra_context or {})})
+        if isinstance(response, TemplateResponse) and "cl" in (response.context_data or {}):
+            response.context_data["groups"] = _groups(response.context_data["cl"].result_list)  # type: ignore[index]
+        return response
 
     def change_view(
         self,
@@ -141,7 +148,7 @@ class ProposalAdmin(admin.ModelAdmin):
     def undo(self, request: HttpRequest, proposal_id: str) -> HttpResponse:
         proposal = self._proposal(request, proposal_id)
         try:
-            ledger.undo(proposal.batch, actor=self._actor(request))
+            agents.undo(proposal.batch, actor=self._actor(request))
         except MemoryHubError as error:
             return self._refused(request, proposal, error, _("Not undone."))
         request.session[_STRIP] = {"text": _("Taken back. Reopen it to decide anew."), "undo_url": ""}
@@ -228,6 +235,29 @@ class ProposalAdmin(admin.ModelAdmin):
         return HttpResponseRedirect(reverse("admin:proposals_proposal_changelist"))
 
 
+def _groups(rows: Iterable[Proposal]) -> list[dict[str, Any]]:
+    """The rows of one page of the list: what can lose something, what is quick, what is decided."""
+    named: dict[str, dict[str, Any]] = {
+        "time": {"title": _("Take your time"), "hint": _("Something goes, or a check says stop."), "lines": []},
+        "quick": {"title": _("Quick"), "hint": _("Nothing goes, and no check says stop."), "lines": []},
+        "decided": {"title": _("Decided"), "hint": _("Opening one offers undo or reopening."), "lines": []},
+    }
+    for one in rows:
+        pending = one.state == Proposal.State.PENDING
+        key = "decided" if not pending else "time" if sentences.wants_time(one.analysis) else "quick"
+        named[key]["lines"].append(
+            {
+                "proposal": one,
+                "pending": pending,
+                "url": present.url(one),
+                "what": sentences.changes(one.analysis.get("counts", {})),
+                "outcome": capfirst(one.get_state_display()),
+                "checks": sentences.checks(one.analysis) if pending else [],
+            }
+        )
+    return [{"key": key, **group} for key, group in named.items() if group["lines"]]
+
+
 def _strip(request: HttpRequest) -> Strip | None:
     """What the last decision did; it stays until the next one."""
     kept = request.session.get(_STRIP)
@@ -241,5 +271,7 @@ def _notice(title: str, error: MemoryHubError, proposal: Proposal) -> Notice:
     if successor:
         address = reverse("admin:proposals_proposal_review", args=[successor])
         return Notice(title, error.message, "", _("See what replaced it"), address)
+    if error.code == "changed_since_proposed":
+        return Notice(title, error.message, _("Your edit stays; the next run proposes anew."))
     places = " ".join(str(conflict.get("path", "")) for conflict in error.details.get("conflicts", []))
     return Notice(title, error.message, places)

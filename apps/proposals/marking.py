@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from apps.proposals.review import Segment, Text
 from apps.vault import lines, marks
@@ -33,10 +33,10 @@ def bare(entry: Entry) -> str:
     return "\n".join(line.strip() for line in text.split("\n")).rstrip()
 
 
-def text(entry: Entry, warned: Sequence[Warned] = (), change: str = "") -> Text:
-    """One side of a difference, with warned words marked; `change` colours all of it."""
+def text(entry: Entry, warned: Sequence[Warned] = ()) -> Text:
+    """One side of a difference, with warned words marked."""
     words = bare(entry)
-    segments = tuple(_cut(words, change, _spans(words, warned)))
+    segments = tuple(_cut(words, "", _spans(words, warned)))
     return Text(segments, lines.date_suffix(entry.text) or "", entry.kind == "heading")
 
 
@@ -51,13 +51,28 @@ def woven(
     old_at = new_at = 0
     for mark in row:
         if mark.kind == "del":
-            segments += _cut(mark.text, "del", _shifted(old_spans, old_at))
+            segments += _inked(_cut(mark.text, "del", _shifted(old_spans, old_at)))
+        elif mark.kind == "ins":
+            segments += _inked(_cut(mark.text, "ins", _shifted(new_spans, new_at)))
         else:
-            change = "ins" if mark.kind == "ins" else ""
-            segments += _cut(mark.text, change, _shifted(new_spans, new_at))
+            segments += _cut(mark.text, "", _shifted(new_spans, new_at))
         old_at += len(mark.text) if mark.kind != "ins" else 0
         new_at += len(mark.text) if mark.kind != "del" else 0
     return tuple(segments), marks.mostly_different(row)
+
+
+def _inked(segments: Sequence[Segment]) -> list[Segment]:
+    """The same text, but a mark does not reach over the blanks at its ends; a mark of blanks alone stays."""
+    row: list[Segment] = []
+    for one in segments:
+        words = one.text.strip(" ")
+        if not words:
+            row.append(one)
+            continue
+        at = one.text.index(words)
+        before, after = one.text[:at], one.text[at + len(words) :]
+        row += [part for part in (Segment(before), replace(one, text=words), Segment(after)) if part.text]
+    return row
 
 
 def _spans(words: str, warned: Iterable[Warned]) -> list[_Span]:

@@ -19,7 +19,8 @@ from apps.access import Actor
 from apps.agents import queries as agents
 from apps.agents import store
 from apps.errors import NotFound
-from apps.proposals import marking, queries, sentences, services, support, warnings
+from apps.ledger import queries as ledger
+from apps.proposals import marking, queries, reasons, sentences, services, support, warnings
 from apps.proposals.models import Proposal
 from apps.proposals.review import (
     Consequence,
@@ -47,8 +48,6 @@ FIRST_ROWS, UNFOLDED = 40, 60
 MOST_CHARACTERS, MOST_DIFFERENCES = 1_000_000, 3_000
 # Lines of a whole text drawn on the page, and characters of one line; the text itself is one link away.
 MOST_LINES, MOST_LINE_CHARACTERS = 4_000, 2_000
-# A reason belongs to an entry when this share of the entry's content words stands in it, in percent.
-_REASON_SHARE = 60
 
 
 @dataclass(frozen=True)
@@ -81,11 +80,9 @@ def review(
     old, new = store.decode(queries.previous_text(proposal)), store.decode(queries.proposed_text(proposal))
     capped = len(old) + len(new) > MOST_CHARACTERS or sum(found.counts.values()) > MOST_DIFFERENCES
     differences = [] if capped else pairing.differences(old, new)
-    reasons, own_words = _reasons(proposal.reasons, differences)
+    told, own_words = reasons.by_entry(proposal.reasons, differences)
     root = _root(proposal)
-    rows = [
-        _row(one, found, proposal, root, reasons.get(one.id, "")) for one in differences if not _only_date(one, found)
-    ]
+    rows = [_row(one, found, proposal, root, told.get(one.id, "")) for one in differences if not _only_date(one, found)]
     look = [row for row in rows if _wants_a_look(row)]
     backed = [row for row in rows if not _wants_a_look(row)]
     place = queries.place(proposal)
@@ -94,7 +91,7 @@ def review(
         url=url(proposal),
         path=proposal.name,
         title=sentences.counts(found.counts),
-        verdict=_verdict(look, backed, capped),
+        verdict=_verdict(look, backed, capped) if proposal.state == Proposal.State.PENDING else "",
         facts_line=_facts_line(proposal),
         groups=_groups(look, backed, show_all=show_all),
         redated=_redated(differences, found),
@@ -110,6 +107,7 @@ def review(
         may_decide=actor.may("decide", proposal.scope),
         pending=proposal.state == Proposal.State.PENDING,
         outcome=outcome(proposal),
+        outcome_links=_outcome_links(proposal),
         undo_url=_action(proposal, "undo") if _undoable(proposal) else "",
         reopen_url=_action(proposal, "reopen") if _reopenable(proposal) else "",
         position=(place.number, place.total) if proposal.state == Proposal.State.PENDING else None,
@@ -175,7 +173,7 @@ def _row(one: Difference, found: _Found, proposal: Proposal, root: Path | None, 
     unmarked = False
     if one.new and len(one.old) == 1 and one.kind in {"reworded", "heading_renamed"}:
         marked, unmarked = marking.woven(one.old[0], one.new, old_warned, new_warned)
-    evidence = tuple(_evidence(warning) for warning in found.of(one.id))
+    evidence = tuple(map(_evidence, _said_once(found.of(one.id))))
     stored = found.supports.get(one.id)
     return Row(
         id=one.id,
@@ -183,7 +181,7 @@ def _row(one: Difference, found: _Found, proposal: Proposal, root: Path | None, 
         word=sentences.kind_word(one.kind),
         count=len(one.old),
         place=_place(one),
-        old=tuple(marking.text(entry, old_warned, "del" if one.kind == "removed" else "") for entry in one.old),
+        old=tuple(marking.text(entry, old_warned) for entry in one.old),
         new=marking.text(one.new, new_warned) if one.new else None,
         marked=marked,
         unmarked=unmarked,
@@ -201,6 +199,13 @@ def _warned(found: Sequence[warnings.Warning], side: str) -> list[marking.Warned
         if warning.side == side
         for word in warning.words
     ]
+
+
+def _said_once(found: Sequence[warnings.Warning]) -> list[warnings.Warning]:
+    """A new address already says that no source was found; the graver check speaks for both. Order is severity."""
+    codes = {one.code for one in found}
+    told = [one for one in found if one.code != "no_support" or "address_new" not in codes]
+    return sorted(told, key=lambda one: sentences.SEVERITIES.index(one.severity))
 
 
 def _place(one: Difference) -> str:
@@ -295,29 +300,6 @@ def _redated(differences: Sequence[Difference], found: _Found) -> Redated | None
     return Redated(len(rows), rows) if rows else None
 
 
-def _reasons(text: str, differences: Sequence[Difference]) -> tuple[dict[str, str], list[str]]:
-    """The model's reasons by the entry they fit, and those that fit none, in its own words."""
-    by_entry: dict[str, str] = {}
-    own: list[str] = []
-    sides = [
-        (one.id, frozenset().union(*map(support.words_of, [*one.old, *([one.new] if one.new else [])])))
-        for one in differences
-    ]
-    for reason in filter(None, (line.removeprefix("- ").strip() for line in text.split("\n"))):
-        words = frozenset(folding.content_words(reason))
-        fits = [
-            (len(words & entry), entry_id)
-            for entry_id, entry in sides
-            if entry and len(words & entry) * 100 >= _REASON_SHARE * len(entry)
-        ]
-        if fits:
-            fitting = max(fits)[1]
-            by_entry[fitting] = f"{by_entry[fitting]} {reason}" if fitting in by_entry else reason
-        else:
-            own.append(reason)
-    return by_entry, own
-
-
 def _lines(text: str, entries: Sequence[Any], change: str) -> tuple[FileLine, ...]:
     changed = {number for entry in entries for number in range(entry.start, entry.end + 1)}
     return tuple(
@@ -343,6 +325,8 @@ def _digest(proposal: Proposal) -> str:
 def _facts_line(proposal: Proposal) -> tuple[Piece, ...]:
     """When, from what, by which run and model, in one quiet line."""
     pieces = [Piece(_when(proposal.created_at))]
+    if proposal.intent["previous"] is None and proposal.state == Proposal.State.PENDING:
+        pieces.insert(0, Piece(_("%(file)s is not there yet.") % {"file": proposal.name} + " "))
     notes = sentences.notes(proposal.analysis.get("notes", []))
     if notes:
         pieces.append(Piece(f", {notes}"))
@@ -354,10 +338,10 @@ def _facts_line(proposal: Proposal) -> tuple[Piece, ...]:
     pieces.append(Piece(_("Run %(run)s") % {"run": run.public_id}, reverse("admin:runs_run_change", args=[run.pk])))
     told = [run.model or run.provider]
     if run.seconds is not None:
-        told.append(_("%(seconds)s s") % {"seconds": f"{run.seconds:.1f}"})
+        told.append(sentences.duration(run.seconds))
     tokens = (run.prompt_tokens or 0) + (run.completion_tokens or 0)
     if tokens:
-        told.append(_("%(tokens)s tokens") % {"tokens": f"{tokens:,}"})
+        told.append(_("%(tokens)s\u00a0tokens") % {"tokens": f"{tokens:,}"})
         told.append(_("price unknown") if run.cost is None else f"${run.cost:.3f}")
     return (*pieces, Piece(f": {', '.join(filter(None, told))}."))
 
@@ -375,7 +359,8 @@ def outcome(proposal: Proposal) -> str:
         return _("Superseded on %(when)s.") % {"when": when}
     facts = {"who": proposal.decided_by, "when": when}
     if proposal.state == Proposal.State.REJECTED:
-        return _("Rejected by %(who)s on %(when)s.") % facts
+        told = _("Rejected by %(who)s on %(when)s.") % facts
+        return f"{told} “{proposal.decision_reason}”" if proposal.decision_reason else told
     written = queries.written(proposal)
     told = _("Approved by %(who)s on %(when)s.") % facts
     if written and written.state == "undone":
@@ -383,6 +368,19 @@ def outcome(proposal: Proposal) -> str:
     if written and written.state in {"stuck", "writing"}:
         return told + " " + _("It is not fully written yet.")
     return told
+
+
+def _outcome_links(proposal: Proposal) -> tuple[Piece, ...]:
+    """Where to read on about a decided proposal: what was written, what is stuck, what replaced it."""
+    links = []
+    if proposal.batch:
+        batch = ledger.batch(proposal.batch)
+        if batch.state == "stuck":
+            links.append(Piece(_("Look at what is stuck"), reverse("web:stuck", args=[batch.public_id])))
+        links.append(Piece(_("What was written"), reverse("admin:ledger_batch_change", args=[batch.pk])))
+    if proposal.superseded_by:
+        links.append(Piece(_("See what replaced it"), _url_of(proposal.superseded_by)))
+    return tuple(links)
 
 
 def _undoable(proposal: Proposal) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Case, IntegerField, QuerySet, Value, When
 
@@ -49,6 +50,12 @@ def pending_first(rows: QuerySet[Proposal]) -> QuerySet[Proposal]:
 
 def waiting() -> int:
     return Proposal.objects.filter(state=Proposal.State.PENDING).count()
+
+
+def waiting_analyses() -> list[dict[str, Any]]:
+    """What was found about each proposal that waits, oldest first."""
+    rows = Proposal.objects.filter(state=Proposal.State.PENDING).order_by("created_at", "id")
+    return list(rows.values_list("analysis", flat=True))
 
 
 @dataclass(frozen=True)

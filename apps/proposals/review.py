@@ -54,11 +54,12 @@ class Evidence:
 
 @dataclass(frozen=True)
 class QuotedLine:
-    """A line of a note, numbered from 1; `hit` marks the one that is pointed at."""
+    """A line of a file, numbered from 1; `hit` marks the one that is pointed at."""
 
     number: int
     text: str
     hit: bool = False
+    heading: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,16 @@ class Row:
     remark: str = ""
     reason: str = ""
 
+    @property
+    def marked_old(self) -> tuple[Segment, ...]:
+        """Of the woven row what stands in the old text."""
+        return tuple(one for one in self.marked if one.change != "ins")
+
+    @property
+    def marked_new(self) -> tuple[Segment, ...]:
+        """Of the woven row what stands in the new text."""
+        return tuple(one for one in self.marked if one.change != "del")
+
 
 @dataclass(frozen=True)
 class Group:
@@ -154,6 +165,16 @@ class Consequence:
     @property
     def fewer(self) -> int:
         return max(0, self.before - self.after)
+
+    @property
+    def over(self) -> int:
+        """By how much the limit is passed, 0 within it."""
+        return max(0, self.after - self.limit)
+
+    @property
+    def limit_at(self) -> str:
+        """Where the limit stands in the bar, as an SVG length."""
+        return self._share(self.limit)
 
     @property
     def kept_width(self) -> str:
@@ -243,6 +264,7 @@ class Review:
     may_decide: bool
     pending: bool
     outcome: str = ""
+    outcome_links: tuple[Piece, ...] = ()
     undo_url: str = ""
     reopen_url: str = ""
     position: tuple[int, int] | None = None
@@ -256,6 +278,11 @@ class Review:
     typed_why: str = ""
     typed_reason: str = ""
     strip: Strip | None = None
+
+    @property
+    def may_approve(self) -> bool:
+        """False for a proposal whose agent left: nothing can be written for it, it can only be rejected."""
+        return bool(self.digest)
 
     @property
     def entry_count(self) -> int:

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date
+from typing import Any
 
-from django.utils.formats import date_format
+from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+
+from apps.proposals.review import Evidence
 
 
 def kind_word(kind: str) -> str:
@@ -20,54 +23,117 @@ def kind_word(kind: str) -> str:
     }[kind]
 
 
+# Gravest first.
+SEVERITIES = ("stop", "check", "note")
+
+
+def wants_time(analysis: Mapping[str, Any]) -> bool:
+    """Whether a proposal can lose or smuggle something: a stop, or anything removed (design.md, Queue)."""
+    return analysis.get("worst") == "stop" or bool(analysis.get("counts", {}).get("removed"))
+
+
+def waiting(analyses: Sequence[Mapping[str, Any]]) -> str:
+    """“40 wait. 4 want time, 36 are quick.” for what was found about everything that waits."""
+    slow = sum(map(wants_time, analyses))
+    quick = len(analyses) - slow
+    if not analyses:
+        return _("Nothing waits.")
+    told = ngettext("%(n)d waits.", "%(n)d wait.", len(analyses)) % {"n": len(analyses)}
+    if slow and quick:
+        parts = {
+            "slow": ngettext("%(n)d wants time", "%(n)d want time", slow) % {"n": slow},
+            "quick": ngettext("%(n)d is quick", "%(n)d are quick", quick) % {"n": quick},
+        }
+        return told + " " + _("%(slow)s, %(quick)s.") % parts
+    return told
+
+
+def checks(analysis: Mapping[str, Any]) -> list[Evidence]:
+    """The checks of a proposal for a row of a list: the gravest in its words, the rest counted, notes left out."""
+    found = sorted(analysis.get("warnings", []), key=lambda one: SEVERITIES.index(one["severity"]))
+    grave = [one for one in found if one["severity"] != "note"]
+    if not grave:
+        return []
+    first, rest = grave[0], grave[1:]
+    told = [Evidence(first["severity"], severity_word(first["severity"]), first["sentence"])]
+    stops = sum(one["severity"] == "stop" for one in rest)
+    numbers = {
+        "stops": number_format(stops, force_grouping=True),
+        "checks": number_format(len(rest) - stops, force_grouping=True),
+    }
+    if stops and len(rest) > stops:
+        told.append(Evidence("stop", severity_word("stop"), _("%(stops)s more, and %(checks)s to check.") % numbers))
+    elif stops:
+        told.append(Evidence("stop", severity_word("stop"), _("%(stops)s more.") % numbers))
+    elif rest:
+        told.append(Evidence("check", severity_word("check"), _("%(checks)s more.") % numbers))
+    return told
+
+
 def severity_word(severity: str) -> str:
     return {"stop": _("Stop"), "check": _("Check"), "note": _("Note")}[severity]
 
 
 def counts(numbers: Mapping[str, int]) -> str:
     """“Adds 4, removes 1, rewords 2”: the change in memory's terms. Dates are named only when nothing else changes."""
+    told = changes(numbers)
+    return told[0].upper() + told[1:]
+
+
+def changes(numbers: Mapping[str, int]) -> str:
+    """The same in lower case, to stand after the agent's name."""
 
     def phrase(kind: str, n: int) -> str:
         return {
-            "added": ngettext("adds %(n)d", "adds %(n)d", n),
-            "removed": ngettext("removes %(n)d", "removes %(n)d", n),
-            "reworded": ngettext("rewords %(n)d", "rewords %(n)d", n),
-            "merged": ngettext("merges %(n)d", "merges %(n)d", n),
-            "moved": ngettext("moves %(n)d", "moves %(n)d", n),
-            "heading_renamed": ngettext("renames %(n)d heading", "renames %(n)d headings", n),
-            "redated": ngettext("re-dates %(n)d", "re-dates %(n)d", n),
-        }[kind] % {"n": n}
+            "added": ngettext("adds %(n)s", "adds %(n)s", n),
+            "removed": ngettext("removes %(n)s", "removes %(n)s", n),
+            "reworded": ngettext("rewords %(n)s", "rewords %(n)s", n),
+            "merged": ngettext("merges %(n)s", "merges %(n)s", n),
+            "moved": ngettext("moves %(n)s", "moves %(n)s", n),
+            "heading_renamed": ngettext("renames %(n)s heading", "renames %(n)s headings", n),
+            "redated": ngettext("re-dates %(n)s", "re-dates %(n)s", n),
+        }[kind] % {"n": number_format(n, force_grouping=True)}
 
     order = ("added", "removed", "reworded", "merged", "moved", "heading_renamed")
     told = [phrase(kind, numbers[kind]) for kind in order if numbers.get(kind)]
     if not told and numbers.get("redated"):
         told = [phrase("redated", numbers["redated"])]
     if not told:
-        return _("Changes only blank lines or spaces")
-    sentence = ", ".join(told)
-    return sentence[0].upper() + sentence[1:]
+        return _("changes only blank lines or spaces")
+    return ", ".join(told)
 
 
 def verdict(look: int, backed: int) -> str:
     """What the reviewer has to do, in one sentence; `look` and `backed` count entries."""
-    numbers = {"look": look, "backed": backed}
+    numbers = {
+        "look": number_format(look, force_grouping=True),
+        "backed": number_format(backed, force_grouping=True),
+    }
     if look and backed:
         told = ngettext(
-            "Look at %(look)d. The other one is backed by notes and loses nothing.",
-            "Look at %(look)d. The other %(backed)d are backed by notes and lose nothing.",
+            "Look at %(look)s. The other one is backed by notes and loses nothing.",
+            "Look at %(look)s. The other %(backed)s are backed by notes and lose nothing.",
             backed,
         )
     elif look:
-        told = ngettext("Look at it.", "Look at all %(look)d.", look)
+        told = ngettext("Look at it.", "Look at all %(look)s.", look)
     elif backed:
         told = ngettext(
             "It is backed by notes and loses nothing.",
-            "All %(backed)d are backed by notes and lose nothing.",
+            "All %(backed)s are backed by notes and lose nothing.",
             backed,
         )
     else:
         told = _("No words change.")
     return told % numbers
+
+
+def duration(seconds: float) -> str:
+    """“0.4 s”, “14 s”: tenths only where they tell something."""
+    if seconds < 0.1:
+        return _("under 0.1\u00a0s")
+    shown = f"{seconds:.1f}" if seconds < 10 else f"{seconds:.0f}"
+    return _("%(seconds)s\u00a0s") % {"seconds": shown}
 
 
 def day(text: str) -> str:

@@ -16,6 +16,7 @@ from django.utils import timezone
 from apps import access
 from apps.access import Actor
 from apps.agents import queries as agents
+from apps.agents import services as writing
 from apps.errors import Busy, Conflict, TooLarge
 from apps.ledger import queries as ledger_queries
 from apps.ledger import services as ledger
@@ -65,9 +66,7 @@ def propose_rewrite(
                     same.save(update_fields=["origins"])
                     return same
                 texts.keep([text, previous])
-                older = list(_pending_rewrites(agent_id))
-                _supersede(older)
-                made = Proposal.objects.create(
+                made = Proposal(
                     kind=Proposal.Kind.REWRITE,
                     scope=agent_id,
                     agent_id=agent_id,
@@ -81,7 +80,8 @@ def propose_rewrite(
                     run=run,
                     reopens=reopens,
                 )
-                Proposal.objects.filter(pk__in=[one.pk for one in older]).update(superseded_by=made.public_id)
+                _supersede(_pending_rewrites(agent_id), by=made.public_id)
+                made.save(force_insert=True)
                 return made
         except IntegrityError:
             # Somebody proposed at the same moment; theirs is older now and is superseded in the next round.
@@ -97,10 +97,10 @@ def _identical(agent_id: str, intent: Mapping[str, Any]) -> Proposal | None:
     return next((one for one in _pending_rewrites(agent_id) if one.intent == intent), None)
 
 
-def _supersede(rows: list[Proposal]) -> None:
-    """Only rows that are still pending; a decision taken meanwhile stands."""
-    Proposal.objects.filter(pk__in=[one.pk for one in rows], state=Proposal.State.PENDING).update(
-        state=Proposal.State.SUPERSEDED, resolved_at=timezone.now()
+def _supersede(rows: QuerySet[Proposal], *, by: str = "") -> None:
+    """One conditional UPDATE: only rows that are still pending, so that a decision taken meanwhile stands."""
+    rows.filter(state=Proposal.State.PENDING).update(
+        state=Proposal.State.SUPERSEDED, superseded_by=by, resolved_at=timezone.now()
     )
 
 
@@ -129,7 +129,8 @@ def approve(proposal_id: str, *, seen: str | None, actor: Actor, reason: str = "
     """
     _require_decider(proposal_id, actor)
     _refuse_reason(reason)
-    with ledger.writing(agents.scope(queries.proposal(proposal_id, actor).scope)) as desk:
+    _refuse_decided(queries.proposal(proposal_id, actor))  # a second click need not wait for the lock
+    with writing.desk(queries.proposal(proposal_id, actor).scope) as desk:
         proposal = queries.proposal(proposal_id, actor)
         _refuse_decided(proposal)
         shown = _preview(proposal, desk.read)
@@ -173,7 +174,8 @@ def reopen(proposal_id: str, *, actor: Actor) -> Proposal:
     """Make a rejected or undone proposal wait again, as a new one that names the old.
 
     Conflict `not_reopenable` for any other; `changed_since_proposed` when the
-    file is not the text it was made from, because approving would overwrite that.
+    file is not the text it was made from, because approving would overwrite that;
+    `another_waits` when a newer one does, which reopening would supersede.
     """
     _require_decider(proposal_id, actor)
     old = queries.proposal(proposal_id, actor)
@@ -188,6 +190,13 @@ def reopen(proposal_id: str, *, actor: Actor) -> Proposal:
             f"{old.name} is not the text this was made from any more; the next run proposes anew.",
             code="changed_since_proposed",
             proposal=proposal_id,
+        )
+    newer = _pending_rewrites(old.scope).first()
+    if newer:
+        raise Conflict(
+            "A newer proposal for this memory waits; decide that one first.",
+            code="another_waits",
+            proposal=newer.public_id,
         )
     return propose_rewrite(
         old.agent_id,
@@ -274,7 +283,7 @@ def _claim(proposal: Proposal, state: str, *, actor: Actor, reason: str, batch: 
 def _settle_moved(proposal: Proposal) -> None:
     """Commit that a rewrite is superseded before anybody is told so."""
     with transaction.atomic(durable=True):
-        _supersede([proposal])
+        _supersede(Proposal.objects.filter(pk=proposal.pk))
 
 
 def _release(proposal: Proposal) -> Callable[[], None]:
@@ -288,8 +297,9 @@ def _release(proposal: Proposal) -> Callable[[], None]:
 
 def _wait_again(rows: QuerySet[Proposal], scope_id: str) -> None:
     """Back to pending; superseded instead when a newer rewrite has taken the place meanwhile."""
-    newer = _pending_rewrites(scope_id).first()
-    if newer:
-        rows.update(state=Proposal.State.SUPERSEDED, superseded_by=newer.public_id, resolved_at=timezone.now())
-    else:
-        rows.update(state=Proposal.State.PENDING, **_UNDECIDED)
+    try:
+        with transaction.atomic():
+            rows.update(state=Proposal.State.PENDING, **_UNDECIDED)
+    except IntegrityError:
+        newer = _pending_rewrites(scope_id).values_list("public_id", flat=True).first() or ""
+        rows.update(state=Proposal.State.SUPERSEDED, superseded_by=newer, resolved_at=timezone.now())

@@ -7,10 +7,9 @@ made from the bytes, so that a byte nobody understands stays where it is.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
 
 from apps.errors import Invalid
-from apps.vault import entries, frontmatter, layout
+from apps.vault import entries, frontmatter
 from apps.vault.entries import Entry
 from apps.vault.frontmatter import BOM, Problem
 from apps.vault.yaml_text import UNSTORABLE, Value
@@ -42,16 +41,6 @@ class Document:
     newline: str
     final_newline: bool
     undecodable: tuple[int, int] | None
-
-
-@dataclass(frozen=True)
-class NoteName:
-    """The name of a day's note: `date` is its first ten characters, `real` whether that day exists."""
-
-    stem: str
-    date: str
-    suffix: str
-    real: bool
 
 
 def read(data: bytes, kind: str) -> Document:
@@ -112,20 +101,6 @@ def like(data: bytes, text: str) -> bytes:
     bare = text.lstrip("\ufeff").rstrip("\r\n")
     new = _LINE_END.sub(frontmatter.line_end(data), f"{bare}\n") if bare else ""
     return (BOM if data.startswith(BOM) else b"") + new.encode()
-
-
-def note_name(stem: str) -> NoteName | None:
-    """The parts of a note's name (file name without `.md`); None when it is no such name."""
-    if not layout.NOTE_STEM.fullmatch(stem):
-        return None
-    day = stem[:10]
-    try:
-        date.fromisoformat(day)
-    except ValueError:
-        real = False
-    else:
-        real = True
-    return NoteName(stem, day, stem[11:], real)
 
 
 def refuse_unstorable(text: str, field: str) -> None:

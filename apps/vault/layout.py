@@ -19,7 +19,6 @@ TEMPORARY = ".mh-"
 
 MEMORY = "MEMORY.md"
 NOTES = "memory"
-WIKI = "memory/wiki"
 PERSONA = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md")
 
 AGENT_ID = re.compile(r"[a-z0-9-]{1,60}")

@@ -1,5 +1,6 @@
 """Pages for people: what waits and what ran, a stuck write and its ways out, a file with line numbers."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -8,9 +9,9 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.formats import date_format
+from django.utils.text import capfirst
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from apps import access
@@ -26,7 +27,7 @@ from apps.proposals.models import Proposal
 from apps.proposals.review import Notice, Piece, QuotedLine
 from apps.runs import queries as runs
 from apps.runs.models import Run
-from apps.vault import lines
+from apps.vault import entries, lines
 
 # Rows of each list on the home page; the lists themselves are one link away.
 ROWS = 8
@@ -47,18 +48,15 @@ def _staff(request: HttpRequest, right: str = "read") -> access.Actor:
 def home(request: HttpRequest) -> HttpResponse:
     actor = _staff(request)
     waiting = list(queries.visible(actor).filter(state=Proposal.State.PENDING).order_by("created_at", "id")[:ROWS])
-    count = queries.waiting()
-    title = ngettext("%(n)d waits.", "%(n)d wait.", count) % {"n": count} if count else _("Nothing waits.")
     page = {
-        "title": title,
+        "title": sentences.waiting(queries.waiting_analyses()),
         "lead": _("Nothing of it has been written yet.")
-        if count
+        if waiting
         else _("Every memory is as its last decision left it."),
         "review_url": present.url(waiting[0]) if waiting else "",
         "stuck": [_stuck_piece(batch) for batch in ledger.open_batches() if batch.state == Batch.State.STUCK],
         "waits": [_waiting_line(one) for one in waiting],
         "runs": [_run_line(run) for run in runs.latest([one.pk for one in agents.agents(actor)], ROWS)],
-        "runs_hint": "",
     }
     return render(request, "web/home.html", {"home": page})
 
@@ -69,34 +67,32 @@ def _stuck_piece(batch: Batch) -> Piece:
 
 
 def _waiting_line(one: Proposal) -> dict[str, Any]:
-    worst = one.analysis.get("worst", "")
     return {
-        "mark": "",
         "first": _moment(one.created_at),
         "agent": one.agent_id,
-        "what": sentences.counts(one.analysis.get("counts", {})),
-        "detail": one.name,
-        "state": "",
-        "state_word": "",
-        "aside": sentences.severity_word(worst) + " " if worst else "",
+        "what": sentences.changes(one.analysis.get("counts", {})),
+        "detail": "",
+        "checks": sentences.checks(one.analysis),
         "url": present.url(one),
-        "url_text": _("Review"),
     }
 
 
 def _run_line(run: Run) -> dict[str, Any]:
     failed = run.state in {Run.State.FAILED, Run.State.LOST, Run.State.REFUSED}
+    aside = [] if run.seconds is None else [sentences.duration(run.seconds)]
+    if run.cost:
+        aside.append(f"${run.cost:.3f}")
     return {
-        "mark": "",
         "first": _moment(run.created_at),
         "agent": run.agent_id,
-        "what": run.summary or run.get_state_display(),
-        "detail": "",
+        "what": run.summary or run.error,
+        "detail": _("Nothing was proposed and nothing was written. The next run reads the same notes.")
+        if failed
+        else "",
         "state": "failed" if failed else "done" if run.state == Run.State.DONE else "waiting",
-        "state_word": run.get_state_display(),
-        "aside": "",
-        "url": "",
-        "url_text": "",
+        "state_word": capfirst(run.get_state_display()),
+        "aside": ", ".join(aside),
+        "url": reverse("admin:runs_run_change", args=[run.pk]) if failed else "",
     }
 
 
@@ -164,6 +160,7 @@ def file(request: HttpRequest, scope_id: str, path: str) -> HttpResponse:
         return HttpResponse(found.text, content_type="text/plain; charset=utf-8")
     wanted = request.GET.get("line", "")
     numbered = lines.split(found.text)[:MOST_LINES]
+    headings = {entry.start for entry in entries.parse(found.text) if entry.kind == "heading"}
     written = ledger.last_written(found.scope, found.path)
     facts = (
         _("Last written here on %(when)s.") % {"when": _moment(written)}
@@ -174,11 +171,28 @@ def file(request: HttpRequest, scope_id: str, path: str) -> HttpResponse:
         "title": found.path.rpartition("/")[2],
         "scope": found.scope,
         "path": found.path,
-        "facts_line": (Piece(f"{facts} "), Piece(_("As plain text"), "?raw=1")),
+        "facts_line": (
+            Piece(f"{facts} "),
+            *_elsewhere(request, found.scope),
+            Piece(_("As plain text"), "?raw=1"),
+        ),
         "lines": [
-            QuotedLine(line.number, line.text[:MOST_LINE_CHARACTERS], str(line.number) == wanted) for line in numbered
+            QuotedLine(
+                line.number, line.text[:MOST_LINE_CHARACTERS], str(line.number) == wanted, line.number in headings
+            )
+            for line in numbered
         ],
         "back_url": "",
         "back_text": "",
     }
     return render(request, "web/note.html", {"note": page})
+
+
+def _elsewhere(request: HttpRequest, scope_id: str) -> Iterator[Piece]:
+    """The way from a file to its agent's proposals and history, for whoever may see them."""
+    if request.user.has_perm("proposals.view_proposal"):
+        yield Piece(_("Proposals"), reverse("admin:proposals_proposal_changelist") + f"?agent_id={scope_id}")
+        yield Piece(", ")
+    if request.user.has_perm("ledger.view_batch"):
+        yield Piece(_("History"), reverse("admin:ledger_batch_changelist") + f"?scope={scope_id}")
+        yield Piece(", ")

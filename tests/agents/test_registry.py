@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from apps import access
 from apps.agents import queries, registry
 from apps.agents.models import Agent, Token
 from apps.errors import Conflict, Invalid, NotFound
@@ -52,7 +53,7 @@ def test_an_agent_twice_is_a_conflict_and_an_archived_one_comes_back_with_its_fi
     (scope.root / "MEMORY.md").write_text("kept")
     with pytest.raises(Conflict):
         registry.add("coach")
-    _, secret = registry.issue_token("t", rights=["read"], agent_id="coach")
+    _, secret = registry.issue_token("t", rights=["read"], agent_id="coach", actor=access.operator())
     registry.archive("coach")
     with pytest.raises(NotFound):
         queries.scope("coach")
@@ -135,17 +136,17 @@ def test_an_agent_is_moved_under_its_lock_and_not_while_a_write_is_stuck(crew, s
 @pytest.mark.parametrize("rights", [[], ["reed"], ["read", "root"]])
 def test_a_token_needs_rights_that_exist(crew, rights):
     with pytest.raises(Invalid) as caught:
-        registry.issue_token("t", rights=rights)
+        registry.issue_token("t", rights=rights, actor=access.operator())
     assert caught.value.details["field"] == "rights"
     assert Token.objects.count() == 0
 
 
 def test_only_the_hash_of_a_token_is_kept(crew):
-    token, secret = registry.issue_token("t", rights=["read"])
+    token, secret = registry.issue_token("t", rights=["read"], actor=access.operator())
     assert secret.startswith("mh_")
     assert secret not in str(Token.objects.values().get(pk=token.pk))
     with pytest.raises(NotFound):
-        registry.issue_token("t", rights=["read"], agent_id="nobody")
+        registry.issue_token("t", rights=["read"], agent_id="nobody", actor=access.operator())
 
 
 def test_new_files_follow_the_umask_and_old_ones_keep_their_mode(crew, scope, person):

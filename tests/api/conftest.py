@@ -44,10 +44,11 @@ def api(client: Client, token: str) -> Api:
 @pytest.fixture
 def api_with(crew, client: Client):
     """Make a caller from rights and, if it is bound to one, an agent: `api_with("read", agent="coach")`."""
+    from apps import access
     from apps.agents import registry
 
     def make(*rights: str, agent: str = "") -> Api:
-        _, secret = registry.issue_token("narrow", rights=rights, agent_id=agent)
+        _, secret = registry.issue_token("narrow", rights=rights, agent_id=agent, actor=access.operator())
         return Api(Client(), {"Authorization": f"Bearer {secret}"})
 
     return make

@@ -1,9 +1,11 @@
 """What arrives broken, too large, or in no shape at all (case C30): a clear refusal, never a 500."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -109,10 +111,13 @@ def test_without_a_token_or_with_a_wrong_one_it_is_401(client, crew):
 
 
 def test_a_revoked_or_expired_token_is_401_at_once(client, crew):
+    from apps import access
     from apps.agents import registry
 
-    token, secret = registry.issue_token("short", rights=["read"])
-    _, expired = registry.issue_token("over", rights=["read"], days=-1)
+    token, secret = registry.issue_token("short", rights=["read"], actor=access.operator())
+    _, expired = registry.issue_token(
+        "over", rights=["read"], expiry=timezone.now() - timedelta(days=1), actor=access.operator()
+    )
     headers = {"Authorization": f"Bearer {secret}"}
     assert client.get(f"/api/{MEMORY}", headers=headers).status_code == 200
     registry.revoke_token(token.public_id)

@@ -103,12 +103,13 @@ def run(home: Path) -> None:
     django.setup()
     from django.core.management import call_command
 
+    from apps import access
     from apps.agents import queries, registry
     from tests.journeys.processes import Server
 
     call_command("migrate", verbosity=0)
     roots = {agent: queries.scope_of(registry.add(agent)).root for agent in ("one", "eight")}
-    server = Server(home, registry.issue_token("bench", rights=["read", "write_notes"])[1])
+    server = Server(home, registry.issue_token("bench", rights=["read", "write_notes"], actor=access.operator())[1])
 
     def saver(agent: str) -> Callable[[], Action]:
         def connected() -> Action:

@@ -27,7 +27,7 @@ def test_the_way_from_sign_in_to_a_changed_file_and_back(page, live_server, bake
     before = memory.read_bytes()
     sign_in(page, live_server)
     page.get_by_role("heading", name="2 wait.").wait_for()
-    page.get_by_role("link", name="Review", exact=True).first.click()
+    page.get_by_role("link", name="Review from the top").click()
     page.get_by_role("heading", level=1).wait_for()
     assert "flour price" in page.inner_text("main") or "Hai Phát" in page.inner_text("main")
     assert "Approved" not in page.inner_text("main")

@@ -4,10 +4,10 @@ import os
 
 import pytest
 
+from apps.agents import services as agents
 from apps.errors import Conflict, ModelFailed
 from apps.jobs.consolidate import consolidate
 from apps.ledger import locks
-from apps.ledger import services as ledger
 from apps.proposals import queries, services
 from apps.proposals.models import Proposal
 from apps.runs.models import Run
@@ -134,7 +134,7 @@ def test_a_decided_rewrite_means_its_notes_are_folded_in_whatever_the_file_times
     else:
         proposal = services.approve(proposal.public_id, seen=None, actor=person)
     if decision == "undo":
-        ledger.undo(proposal.batch, actor=person)
+        agents.undo(proposal.batch, actor=person)
     os.utime(memory, (1, 1))
     assert consolidate("coach").outcome == "nothing_newer"
 

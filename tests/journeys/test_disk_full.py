@@ -13,7 +13,6 @@ import pytest
 from apps import access
 from apps.agents import services as agents
 from apps.errors import MemoryHubError, StorageFailed
-from apps.ledger import services as ledger
 from apps.proposals import kinds
 from apps.proposals import services as proposals
 from tests.journeys import scenes
@@ -163,5 +162,5 @@ if _can_mount():  # The limit on file size above proves the same where a file sy
             filler.unlink()
             approve(scene)
             assert scene.disk[scenes.MEMORY] == LARGE
-            ledger.undo(scene.proposal.batch, actor=access.operator())
+            agents.undo(scene.proposal.batch, actor=access.operator())
             assert scene.disk[scenes.MEMORY] == scenes.OLD_MEMORY

@@ -6,7 +6,6 @@ from apps import access
 from apps.agents import services as agents
 from apps.errors import Conflict
 from apps.ledger import recovery
-from apps.ledger import services as ledger
 from apps.proposals import services as proposals
 from tests.journeys import scenes
 from tests.journeys.processes import Children
@@ -76,7 +75,7 @@ def test_force_writes_the_rest_and_undo_gives_the_displaced_text_back(children: 
     # An append displaces nothing: what the person wrote stays above it.
     expected = {**FOUR_AFTER, NOTE: MINE + scenes.ADDED} if edited == NOTE else FOUR_AFTER
     assert scene.disk == expected
-    ledger.undo(scene.batches[0].public_id, actor=access.operator())
+    agents.undo(scene.batches[0].public_id, actor=access.operator())
     assert scene.disk == {**BEFORE, edited: MINE}
 
 
@@ -87,7 +86,7 @@ def test_a_forced_append_never_glues_its_line_to_the_persons_last_one(children: 
     note = scene.disk[NOTE]
     assert note.startswith(text)
     assert note.splitlines() == [*text.splitlines(), scenes.ADDED.strip()]
-    ledger.undo(scene.batches[0].public_id, actor=access.operator())
+    agents.undo(scene.batches[0].public_id, actor=access.operator())
     assert scene.disk[NOTE] == text
 
 
@@ -118,7 +117,7 @@ def test_a_deleted_file_counts_as_changed_and_force_writes_it_anew(children: Chi
     assert scene.batches[0].state == "stuck"
     settled(scene, "force")
     assert scene.disk == {**FOUR_AFTER, NOTE: scenes.ADDED}
-    ledger.undo(scene.batches[0].public_id, actor=access.operator())
+    agents.undo(scene.batches[0].public_id, actor=access.operator())
     assert scene.disk == {DRAFT: BEFORE[DRAFT]}
 
 

@@ -47,7 +47,7 @@ def edit(scope: Scope, path: str, text: bytes) -> None:
 
 
 def undo(batch: str) -> str:
-    return services.undo(batch, actor=ME).public_id
+    return agents.undo(batch, actor=ME).public_id
 
 
 def refused(batch: str) -> Conflict:
@@ -305,16 +305,16 @@ def test_undoing_needs_a_present_person_with_the_right_of_the_write(scope: Scope
         return Actor("token", "t", frozenset(rights), **{"present": True, **facts})
 
     with pytest.raises(Forbidden):
-        services.undo(plain, actor=actor("read", "decide"))
+        agents.undo(plain, actor=actor("read", "decide"))
     with pytest.raises(Forbidden):
-        services.undo(approved, actor=actor("read", "write"))
+        agents.undo(approved, actor=actor("read", "write"))
     with pytest.raises(Forbidden) as caught:
-        services.undo(plain, actor=actor("write", present=False))
+        agents.undo(plain, actor=actor("write", present=False))
     assert caught.value.code == "not_present"
     with pytest.raises(NotFound):
-        services.undo(plain, actor=actor("write", scopes=frozenset({"default"})))
+        agents.undo(plain, actor=actor("write", scopes=frozenset({"default"})))
     with pytest.raises(NotFound):
-        services.undo("ffffffffffff", actor=ME)
-    services.undo(plain, actor=actor("write"))
-    services.undo(approved, actor=actor("decide"))
+        agents.undo("ffffffffffff", actor=ME)
+    agents.undo(plain, actor=actor("write"))
+    agents.undo(approved, actor=actor("decide"))
     assert (read(scope, "MEMORY.md"), read(scope, NOTE)) == (None, None)

@@ -45,7 +45,7 @@ class TestMerging:
         memory = "# M\n- Prefers tea (2026-01-01)\n- Owns a bike\n- prefers  tea! (2026-03-01)\n- Prefers tea"
         text, reasons = rewritten(memory, {})
         assert text == "# M\n- Prefers tea (2026-03-01)\n- Owns a bike"
-        assert reasons == ["- Merged 3 lines that say the same: “Prefers tea”."]
+        assert reasons == ["- 3 lines said the same: “Prefers tea”."]
 
     def test_a_date_that_is_no_day_is_not_the_newest(self) -> None:
         assert rewritten("- tea (2026-99-99)\n- tea (2026-03-01)", {})[0] == "- tea (2026-03-01)"
@@ -81,9 +81,9 @@ class TestConfirming:
         )
         assert text == ("# M\n- Prefers tea (2026-09-19)\n- Owns a bike (2026-09-18)\n- Lives in\n  Huế (2026-09-18)")
         assert reasons == [
-            "- Confirmed “Prefers tea”: said again in 2026-09-19; date 2026-01-01 becomes 2026-09-19.",
-            "- Confirmed “Owns a bike”: said again in 2026-09-18; dated 2026-09-18.",
-            "- Confirmed “Lives in”: said again in 2026-09-18; date 2026-02-01 becomes 2026-09-18.",
+            "- Said again in 2026-09-19, date 2026-01-01 becomes 2026-09-19: “Prefers tea”.",
+            "- Said again in 2026-09-18, dated 2026-09-18: “Owns a bike”.",
+            "- Said again in 2026-09-18, date 2026-02-01 becomes 2026-09-18: “Lives in”.",
         ]
 
     @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ class TestAdding:
     def test_the_first_memory_has_a_title_and_a_section(self) -> None:
         text, reasons = rewritten("", {"2026-09-19-call": "- 09:15 Lan prefers tea"})
         assert text == "# Memory\n\n## From notes\n\n- Lan prefers tea (2026-09-19)"
-        assert reasons == ["- Added “Lan prefers tea”: a preference, in 2026-09-19-call."]
+        assert reasons == ["- A preference, in 2026-09-19-call: “Lan prefers tea”."]
 
     def test_the_section_speaks_the_language_of_the_memory(self) -> None:
         text, _ = rewritten("# Ghi nhớ\n\n- Mẹ ở Huế", {"2026-09-19": "- Mẹ dị ứng tôm"})

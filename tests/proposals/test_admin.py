@@ -170,3 +170,61 @@ def test_text_from_a_model_is_text_on_the_page(mai, propose, memory):
         assert "<img src=x" not in page
         assert "<script>alert" not in page
         assert "&lt;img src=x" in page
+
+
+def test_removed_words_are_never_struck_and_changed_words_are_marked_in_both_halves(mai, propose, memory):
+    memory.write_text("# Memory\n\n- the mill delivers flour on Tuesday morning\n- no croissants on Mondays\n")
+    proposal = propose("# Memory\n\n- the mill delivers flour on Wednesday morning\n")
+    marked = mai.get(address(proposal)).content.decode()
+    assert "croissants" in marked
+    assert [part for part in marked.split("<del")[1:] if "croissants" in part.split("</del>")[0]] == []
+    side = mai.get(address(proposal) + "?view=side").content.decode()
+    assert "Tuesday</del>" in side
+    assert "Wednesday</ins>" in side
+
+
+def test_a_new_address_without_a_source_is_said_once(mai, propose, memory):
+    page = mai.get(address(propose("# Memory\n\n- one\n- two\n- prices: bad.example/list\n"))).content.decode()
+    assert page.count("no source found in the notes read.") == 1
+    assert "No source found in the notes read." not in page
+
+
+def test_an_agent_that_left_leaves_only_the_rejection(mai, propose, memory):
+    from apps.agents import registry
+
+    proposal = propose(NEW)
+    registry.archive("coach")
+    page = mai.get(address(proposal)).content.decode()
+    assert "Approve" not in page
+    assert "Its agent has left" in page
+    mai.post(address(proposal, "reject"), {"why": "", "reason": ""})
+    proposal.refresh_from_db()
+    assert proposal.state == "rejected"
+
+
+def test_a_decided_proposal_says_how_it_ended_and_leads_to_what_was_written(mai, propose, memory, person):
+    proposal = propose(NEW)
+    services.approve(proposal.public_id, seen=None, actor=person)
+    page = mai.get(address(proposal)).content.decode()
+    assert "Approved by mai" in page
+    assert "What was written" in page
+    assert "Undo" in page
+    turned_down = propose("# Memory\n\n- one\n- four\n")
+    services.reject(turned_down.public_id, actor=person, reason="only this week")
+    assert "only this week" in mai.get(address(turned_down)).content.decode()
+    assert present.url(turned_down) in mai.get(f"{LIST}?state__exact=rejected").content.decode()
+    assert present.url(proposal) not in mai.get(f"{LIST}?state__exact=rejected").content.decode()
+
+
+def test_the_list_tells_what_wants_time_from_what_is_quick_and_can_be_narrowed_to_stops(mai, propose, memory):
+    quick = services.propose_rewrite(
+        "default", path="MEMORY.md", text=b"x", previous=None, reasons="", analysis={}, source="memory:consolidate"
+    )
+    slow = propose("# Memory\n\n- prices: bad.example/list\n")
+    page = mai.get(LIST).content.decode()
+    assert "2 wait. 1 wants time, 1 is quick." in page
+    assert page.index(present.url(slow), page.index("Take your time")) < page.index(">Quick<")
+    assert page.index(">Quick<") < page.index(present.url(quick), page.index(">Quick<"))
+    stops = mai.get(f"{LIST}?worst=stop").content.decode().partition('id="result_list"')[2]
+    assert present.url(slow) in stops
+    assert present.url(quick) not in stops

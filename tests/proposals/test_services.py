@@ -7,9 +7,9 @@ import pytest
 
 from apps import access
 from apps.agents import registry
+from apps.agents import services as agents
 from apps.errors import Conflict, Forbidden, Invalid, NotFound, StorageFailed, TooLarge
 from apps.ledger import queries as history
-from apps.ledger import services as ledger
 from apps.ledger.models import Batch
 from apps.proposals import queries, services
 from apps.proposals.models import Proposal
@@ -156,7 +156,7 @@ def test_a_reason_is_kept_and_one_that_cannot_be_kept_decides_nothing(propose, m
 def test_an_undone_approval_gives_the_old_bytes_back_and_can_be_reopened_as_a_new_proposal(propose, memory, person):
     before = memory.read_bytes()
     first = services.approve(propose(NEW).public_id, seen=None, actor=person)
-    ledger.undo(first.batch, actor=person)
+    agents.undo(first.batch, actor=person)
     assert memory.read_bytes() == before
     assert queries.written(first).state == "undone"
     again = services.reopen(first.public_id, actor=person)
@@ -169,9 +169,9 @@ def test_an_undone_approval_gives_the_old_bytes_back_and_can_be_reopened_as_a_ne
 def test_what_was_appended_after_an_approval_survives_its_undo(propose, memory, person):
     approved = services.approve(propose(NEW).public_id, seen=None, actor=person)
     memory.write_text(memory.read_text() + "- later\n")
-    ledger.undo(approved.batch, actor=person)
+    agents.undo(approved.batch, actor=person)
     assert memory.read_text() == "# Memory\n\n- one\n- two\n- later\n"
-    assert refusal(ledger.undo, approved.batch, actor=person) == "already_undone"
+    assert refusal(agents.undo, approved.batch, actor=person) == "already_undone"
 
 
 def test_a_rejected_proposal_is_not_reopened_over_a_file_that_moved_on(propose, memory, person):

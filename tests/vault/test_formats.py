@@ -153,32 +153,6 @@ def test_a_file_of_our_own_is_byte_exact_and_reads_back():
     assert (document.fields, document.body, document.problems) == (fields, "\nQuán ngon.\n", ())
 
 
-@pytest.mark.parametrize(
-    ("stem", "parts"),
-    [
-        ("2026-09-19", ("2026-09-19", "", True)),
-        ("2026-09-19-travel-2", ("2026-09-19", "travel-2", True)),
-        ("2026-02-30", ("2026-02-30", "", False)),
-        ("0000-00-00-x", ("0000-00-00", "x", False)),
-        ("2026-09-19--", ("2026-09-19", "-", True)),
-    ],
-)
-def test_a_notes_name_is_its_day_and_a_suffix(stem, parts):
-    name = formats.note_name(stem)
-
-    assert name is not None
-    assert (name.stem, name.date, name.suffix, name.real) == (stem, *parts)
-
-
-@pytest.mark.parametrize(
-    "stem",
-    ["", "today", "2026-9-19", "2026-09-19-", "2026-09-19-Travel", "2026-09-19-du-lịch", "2026-09-19\n",
-     "2026-09-19.md", "x2026-09-19", "2026-09-19 ", "２０２６-09-19"],
-)  # fmt: skip
-def test_other_names_are_no_notes(stem):
-    assert formats.note_name(stem) is None
-
-
 @pytest.mark.parametrize("text", ["a\x00b", "\ud83d", "ok \udfff"])
 def test_what_cannot_be_stored_is_refused_by_every_writer_and_names_the_field(text):
     writers = [

@@ -85,3 +85,16 @@ def test_every_kind_of_file_lies_in_a_folder_that_is_looked_through() -> None:
 
 def test_hidden_folders_of_memoryhub_are_no_memory() -> None:
     assert layout.kind("default", f"{layout.STATE}/index.md") is None
+
+
+@pytest.mark.parametrize("stem", ["2026-09-19", "2026-09-19-travel-2", "2026-02-30", "0000-00-00-x", "2026-09-19--"])
+def test_a_notes_name_is_a_day_with_or_without_a_suffix(stem):
+    assert layout.kind("coach", f"memory/{stem}.md") == "note"
+
+
+@pytest.mark.parametrize(
+    "stem",
+    ["today", "2026-9-19", "2026-09-19-", "2026-09-19-Travel", "2026-09-19-du-lịch", "x2026-09-19", "２０２６-09-19"],
+)
+def test_other_names_under_memory_are_free_files(stem):
+    assert layout.kind("coach", f"memory/{stem}.md") == "free"

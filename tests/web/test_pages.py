@@ -29,6 +29,22 @@ def test_home_says_when_nothing_waits(mai, crew):
     assert "Nothing has run yet." in page
 
 
+def test_home_says_what_a_failed_run_left_undone_and_why(mai, crew):
+    from apps.runs.models import Run
+
+    Run.objects.create(kind="consolidate", agent_id="coach", state="failed", error="No answer within 120 seconds.")
+    page = mai.get("/").content.decode()
+    assert "No answer within 120 seconds." in page
+    assert "Nothing was proposed and nothing was written." in page
+
+
+def test_headings_are_told_apart_but_not_inside_a_fence(mai, scope):
+    (scope.root / "MEMORY.md").write_text("# Memory\n\n```\n# code\n```\n")
+    page = mai.get("/memory/coach/MEMORY.md").content.decode()
+    assert 'id="L1" class="head-line"' in page
+    assert 'id="L4">' in page
+
+
 def test_a_file_is_shown_with_its_lines_and_one_marked(mai, scope):
     (scope.root / "memory" / "2026-09-19.md").write_text("# day\n\n- tea <b>bold</b>\n")
     page = mai.get("/memory/coach/memory/2026-09-19.md?line=3").content.decode()
@@ -119,3 +135,58 @@ def test_agents_and_tokens_are_made_in_the_admin_and_the_secret_shown_once(clien
     assert client.post("/admin/agents/agent/kira/delete/", {"post": "yes"}).status_code == 302
     assert (home / "agents/kira").is_dir()
     assert client.get("/admin/agents/agent/").content.decode().count("kira") == 0
+
+
+def test_a_refusal_stands_beside_its_field_and_an_archived_agent_comes_back(client, home, db):
+    client.force_login(User.objects.create_superuser("root"))
+    form = {"id": "kira", "name": "Kira", "zone": "", "model": ""}
+    (home / "agents").mkdir()
+    (home / "agents" / "kira").symlink_to(home.parent)
+    refused = client.post("/admin/agents/agent/add/", form)
+    assert (refused.status_code, "leads through a link" in refused.content.decode()) == (200, True)
+    assert not (home.parent / "memory").exists()
+    (home / "agents" / "kira").unlink()
+    assert client.post("/admin/agents/agent/add/", form).status_code == 302
+    assert "already" in client.post("/admin/agents/agent/add/", form).content.decode()
+    page = client.get("/admin/agents/agent/kira/delete/").content.decode()
+    assert "files, its history" in page
+    assert client.post("/admin/agents/agent/kira/delete/", {"post": "yes"}).status_code == 302
+    assert client.post("/admin/agents/agent/add/", form).status_code == 302
+    assert client.post("/admin/agents/agent/kira/change/", form | {"name": "K"}).status_code == 302
+    assert "<td" in client.get("/admin/agents/agent/").content.decode()
+
+
+def test_nobody_gives_away_a_right_they_lack(client, crew):
+    from django.contrib.auth.models import Permission
+
+    clerk = User.objects.create_user("clerk", is_staff=True)
+    for name in ("add_token", "view_token", "view_agent"):
+        clerk.user_permissions.add(Permission.objects.get(codename=name))
+    client.force_login(clerk)
+    form = {"name": "bot", "agent": "", "expiry_0": "", "expiry_1": ""}
+    refused = client.post("/admin/agents/token/add/", form | {"rights": ["read", "decide"]})
+    assert "mh_" not in refused.content.decode().replace("mh_page", "")
+    issued = client.post("/admin/agents/token/add/", form | {"rights": ["read", "present"]})
+    assert "mh_" in issued.content.decode()
+
+
+def test_staff_without_permissions_reach_no_page_that_shows_memory(client, crew, stuck):
+    """Every address of the admin, walked: nothing of a memory's text, whatever the method."""
+    from django.contrib import admin
+
+    client.force_login(User.objects.create_user("bare", is_staff=True))
+    seen = set()
+    for model_admin in admin.site._registry.values():
+        for pattern in model_admin.get_urls():
+            base = f"/admin/{model_admin.opts.app_label}/{model_admin.opts.model_name}/"
+            route = str(pattern.pattern).replace("<path:object_id>", str(stuck.pk)).replace("<int:pk>", str(stuck.pk))
+            for mark in ("<str:proposal_id>", "<str:agent_id>", "<str:side>"):
+                route = route.replace(mark, "coach")
+            for method in (client.get, client.post):
+                answer = method(base + route)
+                seen.add(answer.status_code)
+                assert answer.status_code in {302, 403, 404, 405}, base + route
+                assert b"old" not in answer.content
+    assert 403 in seen
+    for path in ("/", f"/stuck/{stuck.public_id}/", "/memory/coach/MEMORY.md"):
+        assert client.get(path).status_code == 403

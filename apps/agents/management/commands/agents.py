@@ -54,9 +54,10 @@ class Command(Console):
     def sync(self, options: dict[str, Any]) -> int:
         done = registry.sync()
         self.show(
-            {"added": done.added, "present": done.present, "refused": dict(done.refused)},
+            {"added": done.added, "present": done.present, "archived": done.archived, "refused": dict(done.refused)},
             *[f"added   {name}" for name in done.added],
             *[f"there   {name}" for name in done.present],
+            *[f"archived {name}" for name in done.archived],
             *[f"refused {name}: {reason}" for name, reason in done.refused],
         )
         return 1 if done.refused else 0

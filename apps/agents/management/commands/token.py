@@ -1,5 +1,8 @@
 from argparse import ArgumentParser
+from datetime import timedelta
 from typing import Any
+
+from django.utils import timezone
 
 from apps import access
 from apps.agents import registry
@@ -42,8 +45,9 @@ class Command(Console):
 
     def issue(self, options: dict[str, Any]) -> None:
         rights = [word.strip() for word in options["rights"].split(",") if word.strip()]
+        expiry = timezone.now() + timedelta(days=options["days"]) if options["days"] is not None else None
         token, secret = registry.issue_token(
-            options["name"], rights=rights, agent_id=options["agent"], days=options["days"]
+            options["name"], rights=rights, actor=access.operator(), agent_id=options["agent"], expiry=expiry
         )
         self.show(
             {**record(token), "token": secret},

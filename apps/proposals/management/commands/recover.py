@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from apps import access
-from apps.console import FAILED, Console
+from apps.console import BUSY, FAILED, Console
 from apps.ledger import queries, recovery, services
 from apps.proposals import services as proposals
 
@@ -53,4 +53,4 @@ class Command(Console):
             ],
             *([] if handled or failed or stuck else ["Nothing is unfinished."]),
         )
-        return FAILED if failed or stuck else 0
+        return FAILED if stuck else BUSY if failed else 0

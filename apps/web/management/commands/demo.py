@@ -13,10 +13,11 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from apps.agents import queries as agents
-from apps.agents import registry, store
+from apps.agents import registry
 from apps.console import Console
 from apps.jobs import consolidate
 from apps.proposals import queries as proposals
+from apps.vault import layout
 
 USER = "demo"
 # The example memory counts as a week old, so that the notes copied beside it are newer (memory.md 6.2).
@@ -58,16 +59,22 @@ class Command(Console):
             uvicorn.run("memoryhub.asgi:application", host=options["host"], port=options["port"], log_level="warning")
 
     def _copy(self, example: Path) -> None:
-        """Copy the example once; a home that has a memory already is left as it is."""
+        """Copy the example once; a home that was made otherwise is refused, one that was copied goes on as it is."""
         home = agents.home()
+        mark = home / layout.STATE / "demo"
         if not example.is_dir():
             raise CommandError(f"There is no example {example.name}.", returncode=2)
-        if store.read_memory(home)[1] is not None if home.is_dir() else False:
+        if mark.exists():
             return
+        copying = mark.with_name("copying")
+        if not copying.exists() and any(entry.name != layout.STATE for entry in home.iterdir()):
+            raise CommandError(f"{home} holds something already; the demo never touches a home of yours.", returncode=2)
+        copying.touch()
         shutil.copytree(example, home, dirs_exist_ok=True)
         old = time.time() - WEEK
         for memory in home.glob("**/MEMORY.md"):
             os.utime(memory, (old, old))
+        copying.rename(mark)
 
     def _person(self) -> str:
         """A member of staff who may do everything, and the password, which stays the same from demo to demo."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -11,14 +12,15 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from apps import access
-from apps.errors import MemoryHubError
-from apps.ledger import present, queries, services
+from apps.agents import services as agents
+from apps.errors import Forbidden, MemoryHubError
+from apps.ledger import present, queries
 from apps.ledger.models import Batch
 
 
 @admin.register(Batch)
 class BatchAdmin(admin.ModelAdmin):
-    list_display = ("created_at", "scope", "paths", "actor", "reason", "state")
+    list_display = ("when", "scope", "paths", "actor", "reason", "state")
     list_filter = ("state", "scope", "via")
     search_fields = ("public_id", "actor", "reason", "changes__path")
     list_per_page = 50
@@ -34,6 +36,10 @@ class BatchAdmin(admin.ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).prefetch_related("changes")
+
+    @admin.display(description=gettext_lazy("when"), ordering="created_at")
+    def when(self, batch: Batch) -> str:
+        return present.moment(batch.created_at)
 
     @admin.display(description=gettext_lazy("files"))
     def paths(self, batch: Batch) -> str:
@@ -73,10 +79,12 @@ class BatchAdmin(admin.ModelAdmin):
 
     def undo(self, request: HttpRequest, pk: int) -> HttpResponse:
         batch = self.get_object(request, str(pk))
-        if batch is None:
-            return HttpResponseRedirect(reverse("admin:ledger_batch_changelist"))
+        if batch is None or not self.has_view_permission(request, batch):
+            raise PermissionDenied
         try:
-            made = services.undo(batch.public_id, actor=access.staff(request.user, via="admin"))
+            made = agents.undo(batch.public_id, actor=access.staff(request.user, via="admin"))
+        except Forbidden as error:
+            raise PermissionDenied from error
         except MemoryHubError as error:
             return self._page(request, batch, notice(error))
         messages.info(request, _("Taken back."))

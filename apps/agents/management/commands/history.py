@@ -2,8 +2,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from apps import access
+from apps.agents import services
 from apps.console import Console
-from apps.ledger import present, queries, services
+from apps.ledger import present, queries
 
 
 class Command(Console):
