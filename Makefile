@@ -21,7 +21,7 @@ help:
 	@echo "make bench-writes  appends through the API beside the disk's own fsync rate"
 
 $(VENV)/.base: requirements/base.txt
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(PIP) -r requirements/base.txt
 	@touch $@
 
@@ -40,7 +40,7 @@ demo: install
 
 run: install
 	$(BIN)/python manage.py migrate --verbosity 0
-	$(BIN)/uvicorn memoryhub.asgi:application --host $(HOST) --port $(PORT)
+	$(BIN)/uvicorn memoryhub.asgi:application --host $(HOST) --port $(PORT) --lifespan off
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -m "not browser"

@@ -6,13 +6,15 @@ Exit 0 fine, 1 findings or failure, 2 usage, 75 busy (the code sysexits.h has fo
 import json
 import sys
 from abc import abstractmethod
-from argparse import SUPPRESS, ArgumentParser
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db import OperationalError, ProgrammingError
 
-from apps.errors import Busy, MemoryHubError
+from apps.errors import Busy, MemoryHubError, StorageFailed
 
 FAILED, BUSY = 1, 75
 
@@ -48,6 +50,9 @@ class Console(BaseCommand):
             code = getattr(self, options.get("verb") or "run")(options)
         except MemoryHubError as error:
             self._refuse(error)
+        except (OperationalError, ProgrammingError) as error:
+            told = f"The database does not answer as it should ({error}). If it is new, run `manage.py migrate`."
+            self._refuse(StorageFailed(told, code="database"))
         if code:
             sys.exit(code)
 
@@ -57,6 +62,19 @@ class Console(BaseCommand):
             raise CommandError(error.message, returncode=code) from error
         self.show({"error": {"code": error.code, "message": error.message, "details": error.details}})
         sys.exit(code)
+
+    @staticmethod
+    def number(least: int, most: int | None = None) -> Callable[[str], int]:
+        """An argument type: a whole number within these bounds, else a usage error (exit 2)."""
+
+        def parse(text: str) -> int:
+            value = int(text)
+            if value < least or (most is not None and value > most):
+                raise ArgumentTypeError(f"must be {least} or more" + (f", at most {most}" if most else ""))
+            return value
+
+        parse.__name__ = "whole number"
+        return parse
 
     def show(self, value: Any, *lines: str) -> None:
         """Print the value as JSON when asked to, the lines otherwise."""

@@ -109,7 +109,9 @@ def _kept_secret(kept: Path) -> str:
     draft = kept.with_name(f"{kept.name}.{os.getpid()}")
     try:
         if not kept.exists():
-            kept.parent.mkdir(parents=True, exist_ok=True)
+            # A home made here is its owner's alone: it holds memory, and the database beside it.
+            kept.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            kept.parent.mkdir(exist_ok=True)
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
                 file.write(made)
             with suppress(FileExistsError):

@@ -106,3 +106,8 @@ def refuse_forged(source: str) -> None:
 
 def usual_directory(agent_id: str) -> Path:
     return layout.home_directory(home(), agent_id)
+
+
+def route(one: Agent) -> list[str]:
+    """The models to try for this agent, in order: its own, else the site's."""
+    return [name.strip() for name in one.model.split(",") if name.strip()] or list(settings.MEMORYHUB_MODEL)

@@ -54,7 +54,7 @@ def consolidate(agent_id: str, *, force: bool = False, source: str = SOURCE) -> 
     """
     scope = agents.scope(agent_id)
     agent = agents.agent(agent_id)
-    route = [name.strip() for name in agent.model.split(",") if name.strip()] or settings.MEMORYHUB_MODEL
+    route = agents.route(agent)
     with runs.running(agent_id, Run.Kind.CONSOLIDATE, source=source) as run:
         material = _read(scope)
         folded = _folded(agent_id)

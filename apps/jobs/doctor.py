@@ -11,8 +11,9 @@ from django.db.migrations.executor import MigrationExecutor
 
 from apps.agents import queries as agents
 from apps.agents import store
-from apps.errors import MemoryHubError
+from apps.errors import MemoryHubError, ModelFailed
 from apps.ledger import queries as ledger
+from apps.llm import client
 from apps.vault import layout
 
 
@@ -28,8 +29,14 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Every finding of every check; none means that all is well. Changes nothing but a file it removes again."""
-    return [*_home(), *_database(), *_agents(), *_batches()]
+    """Every finding of every check; none means that all is well. Changes nothing but a file it removes again.
+
+    A database that is not ready is the one finding there is then, besides the home's own.
+    """
+    database = list(_database())
+    if any(finding.check == "database" for finding in database):
+        return [*_home(), *database]
+    return [*_home(), *_models(), *_agents(), *_batches()]
 
 
 def _home() -> Iterator[Finding]:
@@ -74,6 +81,15 @@ def _sqlite() -> Iterator[Finding]:
         yield Finding("database", "SQLite's synchronous is below FULL; a power cut could lose the record of a write.")
     if intact != "ok":
         yield Finding("database", f"SQLite finds the database damaged: {intact}.")
+
+
+def _models() -> Iterator[Finding]:
+    routes = {"": settings.MEMORYHUB_MODEL} | {one.id: agents.route(one) for one in agents.agents() if one.model}
+    for scope, route in routes.items():
+        try:
+            client.check(route)
+        except ModelFailed as error:
+            yield Finding("models", error.message, scope)
 
 
 def _agents() -> Iterator[Finding]:

@@ -47,7 +47,10 @@ def history(
     if run:
         rows = rows.filter(run=run)
     if before:
-        rows = rows.filter(pk__lt=batch(before).pk)
+        after = visible(actor).filter(public_id=before).first()
+        if after is None:
+            raise NotFound(f"There is no batch {before}.")
+        rows = rows.filter(pk__lt=after.pk)
     return list(rows.order_by("-id")[:limit])
 
 

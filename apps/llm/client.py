@@ -46,23 +46,21 @@ class Answer:
     seconds: float
 
 
-def ask(task: Task, *, route: Sequence[str]) -> Answer:
-    """Answer a task with the first model of the route.
+def check(route: Sequence[str]) -> None:
+    """Raise ModelFailed `unknown_model` when the route is empty or any name in it is not one this version can call.
 
-    Raises ModelFailed `unknown_model` before anything is asked when the route
-    is empty or any name in it is not one this version can call, so that a
-    misspelt second choice shows at once and not in the night it is needed.
+    All of it is checked, so that a misspelt second choice shows at once and not
+    in the night it is needed.
     """
-    for name in route:
+    for name in route or [""]:
         if name != OFFLINE:
-            raise ModelFailed(
-                f"The model “{name}” is not known. Possible: {OFFLINE}.",
-                code="unknown_model",
-                model=name,
-                possible=[OFFLINE],
-            )
-    if not route:
-        raise ModelFailed(f"No model is set. Possible: {OFFLINE}.", code="unknown_model", model="", possible=[OFFLINE])
+            told = f"The model “{name}” is not known." if name else "No model is set."
+            raise ModelFailed(f"{told} Possible: {OFFLINE}.", code="unknown_model", model=name, possible=[OFFLINE])
+
+
+def ask(task: Task, *, route: Sequence[str]) -> Answer:
+    """Answer a task with the first model of the route. Raises ModelFailed as `check`, before anything is asked."""
+    check(route)
     started = time.perf_counter()
     text = offline.answer(task.purpose, task.data)
     return Answer(

@@ -92,16 +92,14 @@ def pending_rewrite(agent_id: str) -> Proposal | None:
 def settled_runs(agent_id: str) -> set[str]:
     """Runs whose rewrite a person approved or rejected: the notes they read count as folded in.
 
-    An approval that was undone counts as declined, so it is settled too.
+    An approval that was undone counts as declined, so it is settled too. Of
+    several proposals of one run (a reopened one) the latest decides.
     """
-    rows = Proposal.objects.filter(
-        agent_id=agent_id,
-        kind=Proposal.Kind.REWRITE,
-        state__in=[Proposal.State.APPROVED, Proposal.State.REJECTED],
-    )
-    return {
-        origin["run"] for origins in rows.values_list("origins", flat=True) for origin in origins if origin.get("run")
-    }
+    latest: dict[str, str] = {}
+    rows = Proposal.objects.filter(agent_id=agent_id, kind=Proposal.Kind.REWRITE).order_by("id")
+    for origins, state in rows.values_list("origins", "state"):
+        latest.update({origin["run"]: state for origin in origins if origin.get("run")})
+    return {run for run, state in latest.items() if state in {Proposal.State.APPROVED, Proposal.State.REJECTED}}
 
 
 def proposed_runs(agent_id: str) -> set[str]:

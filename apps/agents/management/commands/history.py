@@ -12,9 +12,16 @@ class Command(Console):
 
     def define(self, parser: ArgumentParser) -> None:
         verbs = self.verbs(parser, list="batches, newest first", undo="take a batch back, keeping what came later")
-        for name in ("scope", "path", "actor", "run", "before"):
-            verbs["list"].add_argument(f"--{name}", default="")
-        verbs["list"].add_argument("--limit", type=int, default=50)
+        helps = {
+            "scope": "an agent's id",
+            "path": "a file, as MEMORY.md or memory/2026-09-19.md",
+            "actor": "who wrote",
+            "run": "the run it came from",
+            "before": "a batch's id: what came before it",
+        }
+        for name, text in helps.items():
+            verbs["list"].add_argument(f"--{name}", default="", help=text)
+        verbs["list"].add_argument("--limit", type=self.number(1, 200), default=50, help="rows (default: %(default)s)")
         verbs["undo"].add_argument("batch")
 
     def list(self, options: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 import os
 import secrets
 import shutil
+import socket
 import time
 from argparse import ArgumentParser
 from pathlib import Path
@@ -36,18 +37,22 @@ class Command(Console):
     def run(self, options: dict[str, Any]) -> None:
         if os.environ.get("MEMORYHUB_HOME") is None:
             raise CommandError("Name a folder in MEMORYHUB_HOME; the demo never touches your own home.", returncode=2)
+        serving = not options["no_serve"]
+        if serving and not self._free(options["host"], options["port"]):
+            raise CommandError(f"Port {options['port']} is taken; choose another with PORT=….")
         self._copy(Path(settings.BASE_DIR) / "fixtures" / "homes" / options["example"])
         call_command("migrate", verbosity=0)
         registry.sync()
-        for agent in agents.agents():
-            run = consolidate.consolidate(agent.id)
-            self.stdout.write(f"{agent.id}: {run.summary}")
+        crew = sorted(agents.agents(), key=lambda one: not one.is_master)
+        runs = [consolidate.consolidate(agent.id) for agent in crew]
         password = self._person()
         address = f"http://{options['host']}:{options['port']}"
+        waiting = proposals.waiting()
         self.show(
-            {"address": address, "user": USER, "password": password, "waiting": proposals.waiting()},
+            {"address": address, "user": USER, "password": password, "waiting": waiting},
+            *[f"{run.agent_id}: {run.summary}" for run in runs],
             "",
-            f"{proposals.waiting()} proposals wait. Sign in and decide the first:",
+            f"Sign in and decide what waits ({waiting}):" if waiting else "Nothing waits. Sign in and look around:",
             f"  address   {address}/",
             f"  user      {USER}",
             f"  password  {password}",
@@ -55,8 +60,24 @@ class Command(Console):
             "",
             "Ctrl-C ends it; the next `make demo` goes on where you were.",
         )
-        if not options["no_serve"]:
-            uvicorn.run("memoryhub.asgi:application", host=options["host"], port=options["port"], log_level="warning")
+        if serving:
+            uvicorn.run(
+                "memoryhub.asgi:application",
+                host=options["host"],
+                port=options["port"],
+                log_level="warning",
+                lifespan="off",
+            )
+
+    def _free(self, host: str, port: int) -> bool:
+        """Whether the port can be had; asked before anything is printed that would not be true."""
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError:
+                return False
+        return True
 
     def _copy(self, example: Path) -> None:
         """Copy the example once; a home that was made otherwise is refused, one that was copied goes on as it is."""
