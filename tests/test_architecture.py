@@ -26,7 +26,7 @@ LIBRARIES = {"errors", "access", "vault", "search", "llm"}
 ROWS = {"models", "queries", "texts"}
 ACTIONS = {
     "services", "context", "locks", "desk", "recovery", "undoing", "registry", "reading", "consolidate", "doctor",
-    "present", "sentences",
+    "present", "sentences", "drawing",
 }  # fmt: skip
 PLAIN = {
     "store", "plans", "kinds", "review", "analysis", "marking", "warnings", "warning_sentences", "wording", "support",

@@ -11,7 +11,7 @@ from apps import access
 from apps.agents import store
 from apps.api.auth import actor
 from apps.api.fields import Body, TextField
-from apps.errors import NotFound
+from apps.errors import NotFound, StorageFailed
 from apps.proposals import queries, services
 from apps.proposals.models import Proposal
 from apps.vault import pairing
@@ -105,7 +105,7 @@ def detailed(one: Proposal) -> dict[str, Any]:
     if one.state == Proposal.State.PENDING:
         try:
             preview = services.preview(one)
-        except NotFound:
+        except (NotFound, StorageFailed):  # the agent left, or its folder is out of reach: no digest, no decision
             return answer
         answer |= {"digest": preview.digest, "moved_on": preview.moved_on}
     return answer

@@ -139,6 +139,7 @@ class RedatedRow:
     text: str
     old_date: str
     new_date: str
+    url: str = ""
 
 
 @dataclass(frozen=True)
@@ -223,10 +224,14 @@ class Notice:
 
 @dataclass(frozen=True)
 class Strip:
-    """What the last decision did; `undo_url` takes a POST and is "" when it cannot be taken back."""
+    """What the last decision did; `undo_url` takes a POST and is "" when it cannot be taken back.
+
+    `word` is what the button says, "Undo" when empty.
+    """
 
     text: str
     undo_url: str = ""
+    word: str = ""
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,7 @@ class NoteText:
     @property
     def date(self) -> str:
         """The day in the file's name, "" for a file that is named otherwise."""
-        match = _NOTE_DATE.search(self.path)
-        return match[1] if match else ""
+        return note_date(self.path)
 
 
 @dataclass(frozen=True)
@@ -86,12 +85,17 @@ def support(
     return found
 
 
-def quoted(note_text: str, source: Support, around: int = 2) -> list[QuotedLine]:
+def note_date(path: str) -> str:
+    """The day in a note's file name, "" for a file that is named otherwise."""
+    match = _NOTE_DATE.search(path)
+    return match[1] if match else ""
+
+
+def quoted(note: Sequence[lines.Line], source: Support, around: int = 2) -> list[QuotedLine]:
     """The supporting lines of the note with `around` lines before and after them."""
     return [
         QuotedLine(line.number, line.text, source.line_start <= line.number <= source.line_end)
-        for line in lines.split(note_text)
-        if source.line_start - around <= line.number <= source.line_end + around
+        for line in note[max(0, source.line_start - around - 1) : source.line_end + around]
     ]
 
 

@@ -150,3 +150,13 @@ def test_trap_9_an_agent_that_left_is_404_for_approving_and_can_be_rejected(api,
     refused = api.post(f"memory/proposals/{proposal}", {"approve": True})
     assert (refused.status_code, "agent" in refused.json()["error"]["message"]) == (404, True)
     assert api.post(f"memory/proposals/{proposal}", {"approve": False}).status_code == 200
+
+
+def test_one_whose_folder_is_out_of_reach_is_shown_without_a_digest_and_approving_is_507(api, propose, scope):
+    proposal = propose("- x\n")
+    scope.root.rename(scope.root.with_name("away"))
+    one = api.get(f"memory/proposals/{proposal}")
+    assert (one.status_code, one.json()["digest"]) == (200, None)
+    assert code(api.post(f"memory/proposals/{proposal}", {"approve": True})) == (507, "root_missing")
+    scope.root.with_name("away").rename(scope.root)
+    assert api.post(f"memory/proposals/{proposal}", {"approve": True}).status_code == 200

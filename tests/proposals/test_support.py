@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.proposals.support import CANDIDATES, NoteText, QuotedLine, Support, Work, quoted, support, words_of
+from apps.vault import lines
 from apps.vault.entries import parse
 from apps.vault.pairing import differences
 
@@ -132,7 +133,7 @@ def test_a_note_has_the_day_its_name_says(path: str, date: str) -> None:
 
 def test_the_source_is_quoted_with_the_lines_around_it_and_their_numbers() -> None:
     text = "one\r\ntwo\r\nthree\r\nfour\r\nfive\r\nsix\r\n"
-    assert quoted(text, Support("n.md", 3, 4, 1, 1), around=1) == [
+    assert quoted(lines.split(text), Support("n.md", 3, 4, 1, 1), around=1) == [
         QuotedLine(2, "two", False),
         QuotedLine(3, "three", True),
         QuotedLine(4, "four", True),
@@ -141,8 +142,8 @@ def test_the_source_is_quoted_with_the_lines_around_it_and_their_numbers() -> No
 
 
 def test_a_source_at_the_edge_or_beyond_a_shortened_note_is_quoted_as_far_as_it_goes() -> None:
-    assert [line.number for line in quoted("one\ntwo\nthree\n", Support("n.md", 1, 1, 1, 1))] == [1, 2, 3]
-    assert quoted("one\n", Support("n.md", 9, 9, 1, 1)) == []
+    assert [line.number for line in quoted(lines.split("one\ntwo\nthree\n"), Support("n.md", 1, 1, 1, 1))] == [1, 2, 3]
+    assert quoted(lines.split("one\n"), Support("n.md", 9, 9, 1, 1)) == []
 
 
 # Work and truth.
