@@ -14,9 +14,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import OperationalError, ProgrammingError
 
-from apps.errors import Busy, MemoryHubError, StorageFailed
+from apps.errors import Busy, MemoryHubError
+from apps.ledger import database
 
-FAILED, BUSY = 1, 75
+FAILED, USAGE, BUSY = 1, 2, 75
 
 
 class Console(BaseCommand):
@@ -46,13 +47,15 @@ class Console(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.as_json = options["json"]
+        for name, value in options.items():
+            if isinstance(value, str) and any(0xD800 <= ord(letter) <= 0xDFFF for letter in value):
+                raise CommandError(f"--{name} is not UTF-8.", returncode=USAGE)
         try:
             code = getattr(self, options.get("verb") or "run")(options)
         except MemoryHubError as error:
             self._refuse(error)
         except (OperationalError, ProgrammingError) as error:
-            told = f"The database does not answer as it should ({error}). If it is new, run `manage.py migrate`."
-            self._refuse(StorageFailed(told, code="database"))
+            self._refuse(database.told(OperationalError(str(error))))
         if code:
             sys.exit(code)
 

@@ -109,8 +109,9 @@ def _kept_secret(kept: Path) -> str:
     draft = kept.with_name(f"{kept.name}.{os.getpid()}")
     try:
         if not kept.exists():
-            # A home made here is its owner's alone: it holds memory, and the database beside it.
-            kept.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not kept.parent.parent.is_dir():
+                # Only `manage.py migrate` and `demo` make a home: it may be a disk that is not mounted yet.
+                return made
             kept.parent.mkdir(exist_ok=True)
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
                 file.write(made)

@@ -142,13 +142,19 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["apps.api.parsers.StrictJSONParser"],
     "EXCEPTION_HANDLER": "apps.api.errors.handle",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "apps.api.parsers.AlwaysJSON",
+    "URL_FORMAT_OVERRIDE": None,
     "UNICODE_JSON": True,
 }
+
+# Dates as every page writes them: “30 Nov 2026, 15:50”.
+FORMAT_MODULE_PATH = ["memoryhub.formats"]
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"brief": {"()": "memoryhub.logs.RefusalsInOneLine"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["brief"]}},
     "root": {"handlers": ["console"], "level": "INFO"},
 }

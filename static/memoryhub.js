@@ -18,6 +18,7 @@
   function show(panel, open) {
     panel.classList.toggle('open', open);
     panel.closest('[data-row]')?.classList.toggle('opened', open);
+    if (open && panel.matches('.quote')) panel.scrollIntoView({ block: 'nearest' });
     all(`[data-panel="${panel.id}"]`).forEach((link) => link.setAttribute('aria-expanded', open));
     if (!panel.classList.contains('pop')) return;
     if (open) {
@@ -51,9 +52,19 @@
     all('details.menu[open]').filter((menu) => !menu.contains(event.target)).forEach((menu) => { menu.open = false; });
   });
 
+  // The next proposal takes the place of the one just decided, under the same key and the same pointer. For a second
+  // nothing can be decided here: a double press must not approve what nobody has seen.
+  let shownAt = Infinity;
+  addEventListener('pageshow', () => { shownAt = performance.now(); });
+  const justDecided = () => document.querySelector('#said .strip') && performance.now() < shownAt + 1000;
+
   // A decision on its way: the button keeps its size and says so, and no other can be taken.
   document.addEventListener('submit', (event) => {
     const form = event.target;
+    if (form.closest('.decide, .pop') && justDecided()) {
+      event.preventDefault();
+      return;
+    }
     if (!form.dataset.busy) return;
     const button = form.querySelector('[type=submit]');
     const started = Date.now();
@@ -99,6 +110,12 @@
     row.classList.add('current');
   });
 
+  // Without a current entry: of the first that has a source.
+  function openSource() {
+    if (!current) goTo(rows().find((row) => row.querySelector('[data-row-key=s]')));
+    current?.querySelector('[data-row-key=s]')?.click();
+  }
+
   function openCurrent() {
     current?.querySelector('[data-row-key=s], summary')?.click();
   }
@@ -125,6 +142,7 @@
   let afterG = false;
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+    if (event.repeat && !['j', 'k'].includes(event.key)) return;
     if (event.key === 'Escape') { escape(); return; }
     if (event.target.closest('input:not([type=radio]):not([type=checkbox]), textarea, select, [contenteditable]')) return;
     if (event.key === ' ' && event.target.matches('a[role=button]')) {
@@ -144,11 +162,20 @@
     if (key === 'j') step(1);
     else if (key === 'k') step(-1);
     else if (key === 'v') nextView();
-    else if (key === 's') current?.querySelector('[data-row-key=s]')?.click();
+    else if (key === 's') openSource();
     else if (key === 'o') openCurrent();
     else if (key === 'Enter' && event.target === current) openCurrent();
-    else if (afterG || (key === 'Enter' && event.target !== body) || !press(key)) return;
+    else if (afterG || (key === 'u' && justDecided()) || (key === 'Enter' && event.target !== body) || !press(key)) return;
     event.preventDefault();
+  });
+
+  // On a phone the rows of a list are no table any more: each cell says what it is.
+  all('#changelist:not(.queue *) #result_list').forEach((table) => {
+    const names = all('thead th', table).map((head) => head.textContent.trim());
+    all('tbody tr', table).forEach((row) => [...row.children].forEach((cell, at) => {
+      if (at && names[at]) cell.dataset.label = names[at];
+      if (cell.textContent.trim() === '-') cell.classList.add('nothing');
+    }));
   });
 
   all('[data-keys-switch]').forEach((box) => {

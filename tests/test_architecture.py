@@ -16,7 +16,7 @@ APPS = ROOT / "apps"
 
 # Packages form one line; each may import those to its left. The last ones are doors and ignore each other.
 LINE = [
-    "errors", "access", "console", "vault", "search", "llm", "ledger", "runs",
+    "errors", "access", "vault", "search", "llm", "ledger", "console", "runs",
     "facts", "wiki", "agents", "proposals", "jobs", "tools",
 ]  # fmt: skip
 DOORS = ["api", "mcp", "web"]
@@ -25,7 +25,7 @@ LIBRARIES = {"errors", "access", "vault", "search", "llm"}
 # Inside an app the file name is the layer.
 ROWS = {"models", "queries", "texts"}
 ACTIONS = {
-    "services", "context", "locks", "desk", "recovery", "undoing", "registry", "reading", "consolidate", "doctor",
+    "services", "context", "locks", "desk", "recovery", "undoing", "database", "registry", "reading", "consolidate", "doctor",
     "present", "sentences", "drawing",
 }  # fmt: skip
 PLAIN = {

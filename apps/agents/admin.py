@@ -15,11 +15,21 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from apps import access
-from apps.access import RIGHTS
 from apps.agents import queries, registry
 from apps.agents.models import Agent, Token
 from apps.errors import MemoryHubError
 from apps.ledger.present import moment
+
+# What a token may do, as the form and the list say it.
+RIGHT_WORDS = {
+    "read": gettext_lazy("Read: memory, notes, history and proposals."),
+    "write_notes": gettext_lazy("Add notes: append to a day's note."),
+    "write": gettext_lazy("Write: change memory files directly, with no proposal."),
+    "propose": gettext_lazy("Propose: suggest changes for a person to decide."),
+    "decide": gettext_lazy("Decide: approve and reject what waits."),
+    "manage": gettext_lazy("Manage: add and change agents, start runs."),
+    "present": gettext_lazy("Presence: may say that a person is at the other end."),
+}
 
 
 class AgentForm(forms.ModelForm):
@@ -55,17 +65,24 @@ class AgentAdmin(admin.ModelAdmin):
     actions = None
     list_display = ("id", "name", "memory", "folder", "days")
     search_fields = ("id", "name")
-    fields = ("id", "name", "zone", "model", "where")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Agent]:
         return super().get_queryset(request).filter(archived_at=None)
 
+    def get_fields(self, request: HttpRequest, obj: Agent | None = None) -> tuple[str, ...]:
+        """The directory has a link to its page only for whoever may change it there."""
+        return ("id", "name", "zone", "model", "where" if self.has_change_permission(request, obj) else "folder")
+
     def get_readonly_fields(self, request: HttpRequest, obj: Agent | None = None) -> tuple[str, ...]:
-        return ("where",) if obj is None else ("id", "where")
+        return ("where", "folder") if obj is None else ("id", "where", "folder")
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        next_step = _("No agents yet: “manage.py agents sync” finds the folders that are there, or add one.")
+        return super().changelist_view(request, {"next_step": next_step, **(extra_context or {})})
 
     @admin.display(description=gettext_lazy("directory"))
     def where(self, agent: Agent) -> str:
-        if not agent.pk:
+        if agent._state.adding:
             return _("Its usual place in the home; another folder can be chosen afterwards.")
         change = reverse("admin:agents_agent_directory", args=[agent.pk])
         return format_html('{} <a href="{}">{}</a>', str(queries.directory(agent)), change, _("Change"))
@@ -126,13 +143,14 @@ class DirectoryForm(forms.Form):
         label=gettext_lazy("Directory"),
         required=False,
         help_text=gettext_lazy("An existing folder under an allowed workspace root. Empty: the usual place."),
+        widget=forms.TextInput(attrs={"class": "field", "autocomplete": "off", "spellcheck": "false"}),
     )
 
 
 class TokenForm(forms.ModelForm):
     rights = forms.MultipleChoiceField(
         label=gettext_lazy("Rights"),
-        choices=[(right, right) for right in RIGHTS],
+        choices=list(RIGHT_WORDS.items()),
         initial=["read", "write_notes"],
         widget=forms.CheckboxSelectMultiple,
     )
@@ -155,6 +173,9 @@ class TokenAdmin(admin.ModelAdmin):
     form = TokenForm
     list_display = ("name", "agent", "may", "issued", "until")
     list_filter = ("agent",)
+    # Nothing of it can be changed, and the address of its page would be its hash.
+    list_display_links = None
+    empty_value_display = gettext_lazy("every agent")
 
     def has_change_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
         """A token is issued and revoked, never changed: whoever holds it would not know."""
@@ -162,7 +183,7 @@ class TokenAdmin(admin.ModelAdmin):
 
     @admin.display(description=gettext_lazy("rights"))
     def may(self, token: Token) -> str:
-        return ", ".join(token.rights)
+        return ", ".join(str(RIGHT_WORDS[right]).partition(":")[0].lower() for right in token.rights)
 
     @admin.display(description=gettext_lazy("issued"), ordering="created")
     def issued(self, token: Token) -> str:
@@ -170,19 +191,39 @@ class TokenAdmin(admin.ModelAdmin):
 
     @admin.display(description=gettext_lazy("until"), ordering="expiry")
     def until(self, token: Token) -> str:
-        return moment(token.expiry) or _("revoked")
+        return moment(token.expiry) or _("no end")
 
     def get_form(self, request: HttpRequest, obj: Token | None = None, change: bool = False, **kwargs: Any) -> Any:
         """Offer only the rights this person has, and presence: nobody gives away more than that."""
         form = super().get_form(request, obj, change, **kwargs)
         if "rights" in form.base_fields:
             mine = access.staff(request.user, via="admin").rights | {"present"}
-            form.base_fields["rights"].choices = [(right, right) for right in RIGHTS if right in mine]  # type: ignore[attr-defined]
+            form.base_fields["rights"].choices = [  # type: ignore[attr-defined]
+                (right, word) for right, word in RIGHT_WORDS.items() if right in mine
+            ]
         return form
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> tuple[Any, Any, Any, Any]:
+        """Named without a link: its address holds the hash."""
+        _linked, counts, lacking, protected = super().get_deleted_objects(objs, request)
+        return [str(token) for token in objs], counts, lacking, protected
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """One button: what follows is the page with the secret, whichever is pressed."""
+        buttons = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        return super().render_change_form(request, {**context, **buttons}, *args, **kwargs)
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field and db_field.name == "agent":
+            field.widget.can_add_related = field.widget.can_change_related = field.widget.can_view_related = False
+        return field
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "agent":
             kwargs["queryset"] = Agent.objects.filter(archived_at=None)
+            kwargs["empty_label"] = _("Every agent")
+            kwargs["help_text"] = _("The token reaches this agent alone, or all of them, also those added later.")
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Token, form: forms.ModelForm, change: bool) -> None:
@@ -202,7 +243,7 @@ class TokenAdmin(admin.ModelAdmin):
             "secret": request.issued_secret,  # type: ignore[attr-defined]
             "name": obj.name,
             "agent": obj.agent_id or _("every agent"),
-            "rights": obj.rights,
+            "rights": [RIGHT_WORDS[right] for right in obj.rights],
             "expires": obj.expiry,
             "back_url": reverse("admin:agents_token_changelist"),
         }

@@ -1,5 +1,6 @@
 """Agents, their scopes, their day, and the actors that tokens and people become."""
 
+import unicodedata
 from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -90,16 +91,16 @@ def token_actor(token: Token, source: str, *, via: str) -> Actor:
 
 def refuse_forged(source: str) -> None:
     """`memory:…` names our own jobs; a caller from outside must not pass for one (memory.md 9)."""
-    if access.source_kind(source.strip().lower()) == "memory":
+    if len(source) > 120 or any(unicodedata.category(letter) in {"Cc", "Cf", "Cs"} for letter in source):
+        raise Invalid(
+            "A source is at most 120 characters without control or invisible ones.",
+            code="bad_source",
+            field="source",
+        )
+    if access.source_kind(source).strip().casefold() == "memory":
         raise Invalid(
             "A source that begins with “memory:” is kept for memoryhub itself.",
             code="forged_source",
-            field="source",
-        )
-    if len(source) > 120 or any(ord(letter) < 32 or 0xD800 <= ord(letter) <= 0xDFFF for letter in source):
-        raise Invalid(
-            "A source is at most 120 characters without control characters.",
-            code="bad_source",
             field="source",
         )
 

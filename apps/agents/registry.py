@@ -1,6 +1,7 @@
 """The crew: which agents there are, where their folders lie, which tokens they hold."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -15,9 +16,10 @@ from apps.access import RIGHTS, Actor
 from apps.agents import queries
 from apps.agents.models import Agent, Token
 from apps.errors import Conflict, Invalid, NotFound
+from apps.ledger import locks
 from apps.ledger import queries as ledger_queries
 from apps.ledger import services as ledger
-from apps.vault import files, layout
+from apps.vault import files, layout, lock
 
 
 @dataclass
@@ -42,14 +44,22 @@ def add(agent_id: str, *, name: str = "", directory: str = "", zone: str = "", m
         raise Conflict(f"There is an agent “{agent_id}” already.", code="exists", field="id")
     if old:
         made.created_at = old.created_at
-    if directory:
-        made.directory = str(checked_directory(agent_id, directory))
-    _make_folders(made)
-    try:
-        made.save(force_insert=old is None)
-    except IntegrityError as error:
-        raise Conflict(f"There is an agent “{agent_id}” already.", code="exists", field="id") from error
+    with _folders_locked():
+        if directory:
+            made.directory = str(checked_directory(agent_id, directory))
+        _make_folders(made)
+        try:
+            made.save(force_insert=old is None)
+        except IntegrityError as error:
+            raise Conflict(f"There is an agent “{agent_id}” already.", code="exists", field="id") from error
     return made
+
+
+@contextmanager
+def _folders_locked() -> Iterator[None]:
+    """No two agents get a folder at once: the second would not yet see the first one's."""
+    with lock.held(locks.crew_lock_path(), seconds=settings.MEMORYHUB_LOCK_SECONDS):
+        yield
 
 
 def change(agent_id: str, *, name: str | None = None, zone: str | None = None, model: str | None = None) -> Agent:
@@ -69,8 +79,8 @@ def move(agent_id: str, directory: str) -> Agent:
     Conflict `batch_open` while a write to the present folder is not finished.
     """
     one = queries.agent(agent_id)
-    target = checked_directory(agent_id, directory) if directory else None
-    with ledger.writing(queries.scope_of(one)):
+    with _folders_locked(), ledger.writing(queries.scope_of(one)):
+        target = checked_directory(agent_id, directory) if directory else None
         if any(batch.scope == agent_id for batch in ledger_queries.open_batches()):
             raise Conflict("A write to this agent's folder waits to be resolved first.", code="batch_open")
         one.directory = str(target) if target else ""
@@ -124,9 +134,12 @@ def checked_directory(agent_id: str, directory: str) -> Path:
     neither the home nor another agent's folder (all by real path).
     """
     wanted = Path(directory)
-    if not wanted.is_absolute() or not wanted.is_dir():
-        raise _bad_directory(f"{directory} is no absolute path of a folder.")
-    real = wanted.resolve()
+    try:
+        if not wanted.is_absolute() or not wanted.is_dir():
+            raise _bad_directory(f"{directory} is no absolute path of a folder.")
+        real = wanted.resolve()
+    except OSError as error:
+        raise _bad_directory(f"{directory[:200]} cannot be looked at: {error.strerror}.") from error
     if not any(real.is_relative_to(root) and real != root for root in settings.MEMORYHUB_WORKSPACE_ROOTS):
         raise _bad_directory(f"{real} lies under no folder listed in MEMORYHUB_WORKSPACE_ROOTS.")
     taken = {"the home": queries.home()}

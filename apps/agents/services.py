@@ -15,7 +15,7 @@ from apps.errors import Busy, Invalid, NotFound, TooLarge
 from apps.ledger import queries as ledger_queries
 from apps.ledger import services as ledger
 from apps.ledger.models import Batch
-from apps.vault import files, formats, layout
+from apps.vault import files, formats, layout, lines
 from apps.vault.changes import Change, Precondition
 
 Plan = Callable[[ledger.Desk], Change]
@@ -41,11 +41,11 @@ class Written:
     batch: str
 
 
-def body_key(name: str, body: object) -> ledger.Key:
-    """The idempotency key of a request with this JSON body. Invalid `bad_key` for an unusable name."""
-    if not name:
+def body_key(name: str | None, body: object) -> ledger.Key:
+    """The idempotency key of a request with this JSON body, None for none. Invalid `bad_key` for an unusable name."""
+    if name is None:
         return ledger.Key()
-    if len(name) > 200 or not name.isprintable():
+    if not 1 <= len(name.strip()) <= 200 or not name.isprintable():
         raise Invalid("An idempotency key is 1 to 200 printable characters.", code="bad_key", field="Idempotency-Key")
     canonical = json.dumps(body, sort_keys=True, ensure_ascii=True)
     return ledger.Key(name, hashlib.sha256(canonical.encode()).hexdigest())
@@ -62,14 +62,21 @@ def desk(agent_id: str) -> Iterator[ledger.Desk]:
 
 
 def undo(batch_id: str, *, actor: Actor) -> Batch:
-    """Take a write back in its agent's folder as it is now; see `ledger.undo`. NotFound when the agent left."""
+    """Take a write back in its agent's folder as it is now; see `ledger.undo`.
+
+    It takes the right to decide for what a proposal wrote, to write for the
+    rest, and somebody there. NotFound when the agent left.
+    """
     batch = ledger_queries.batch(batch_id)
     if not actor.sees(batch.scope):
         raise NotFound(f"There is no batch {batch_id}.")
-    return ledger.undo(batch_id, scope=queries.scope(batch.scope), actor=actor)
+    access.require(actor, "decide" if batch.proposal else "write")
+    access.require_present(actor)
+    with desk(batch.scope) as opened:
+        return ledger.undo(batch_id, desk=opened, actor=actor)
 
 
-def append_note(agent_id: str, text: str, *, actor: Actor, key: str = "") -> Saved:
+def append_note(agent_id: str, text: str, *, actor: Actor, key: str | None = None) -> Saved:
     """Add one line to today's note of the agent, in the agent's zone.
 
     A repeated call with the same key and text answers from the first one's
@@ -98,15 +105,12 @@ def append_note(agent_id: str, text: str, *, actor: Actor, key: str = "") -> Sav
 
 def _saved(scope: layout.Scope, batch: Batch, is_repeat: bool) -> Saved:
     row = batch.changes.get()
-    before = row.offset or 0
-    now = files.read(scope.root, row.path) or b""
-    line = now[:before].count(b"\n") + 1 if row.is_append else 3
-    if row.is_append and bytes(row.added or b"").startswith((b"\n", b"\r")):
-        line += 1
+    now = store.decode((files.read(scope.root, row.path) or b"")[: row.offset or 0])
+    line = len(lines.split(now)) + 1 if row.is_append else 3
     return Saved(batch.public_id, row.path, line, store.count_entries(scope.root), is_repeat)
 
 
-def write_memory(agent_id: str, text: str, *, actor: Actor, when: Precondition, key: str = "") -> Written:
+def write_memory(agent_id: str, text: str, *, actor: Actor, when: Precondition, key: str | None = None) -> Written:
     """Replace the agent's MEMORY.md by exactly this text. Raises as `write_note`."""
     scope = _writable(agent_id, actor)
     _refuse_text(text, "memory_md")
@@ -119,7 +123,9 @@ def write_memory(agent_id: str, text: str, *, actor: Actor, when: Precondition, 
     )
 
 
-def write_note(agent_id: str, day: str, text: str, *, actor: Actor, when: Precondition, key: str = "") -> Written:
+def write_note(
+    agent_id: str, day: str, text: str, *, actor: Actor, when: Precondition, key: str | None = None
+) -> Written:
     """Replace one note by exactly this text, making it when missing.
 
     Raises Forbidden `not_present` in an unattended turn, Invalid, TooLarge,

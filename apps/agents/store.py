@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from apps.errors import NotFound
+from apps.errors import MemoryHubError
 from apps.vault import files, formats, layout, paths
 
 # A line that begins with a hyphen and a space, after any line end an editor writes.
@@ -61,28 +61,34 @@ def decode(data: bytes | None) -> str:
 def notes(root: Path) -> list[Note]:
     """The day notes, newest first; a suffixed note comes before the plain one of its day (memory.md 3.1).
 
-    A link or special file with such a name is left out here and named by `troubles`.
+    A link or special file with such a name is left out here, one that cannot be
+    read stands here as empty; `troubles` names both.
     """
     found = []
     for file in files.listing(root, layout.NOTES):
         stem = file.path.removeprefix(layout.NOTES + "/").removesuffix(".md")
         if file.problem or not layout.NOTE_STEM.fullmatch(stem):
             continue
-        data = files.read(root, file.path)
-        if data is None:
-            continue
+        data = _readable(root, file)
         text = decode(data)
         found.append(Note(stem, stem[:10], len(text), file.path, text, files.sha256(data) or "", file.modified))
     return sorted(found, key=lambda note: note.day, reverse=True)
+
+
+def _readable(root: Path, file: files.Found) -> bytes:
+    """The file's bytes; none for one that cannot be read, which must not stand in the way of the others."""
+    try:
+        return (files.read(root, file.path) if not file.problem else None) or b""
+    except MemoryHubError:
+        return b""
 
 
 def count_entries(root: Path) -> int:
     """How many lines start with a hyphen and a space over all files directly in `memory/` (memory.md 3.2)."""
     count = 0
     for file in files.listing(root, layout.NOTES):
-        if not file.problem:
-            data = files.read(root, file.path) or b""
-            count += data.startswith(b"- ") + len(_ENTRY.findall(data))
+        data = _readable(root, file)
+        count += data.startswith(b"- ") + len(_ENTRY.findall(data))
     return count
 
 
@@ -100,6 +106,7 @@ def troubles(root: Path, scope_id: str, persona: Sequence[str]) -> list[Trouble]
             )
         )
     for folder, deep in layout.folders(scope_id):
+        found += [Trouble(path, 0, reason) for path, reason in files.strays(root, folder, deep=deep)]
         for file in files.listing(root, folder, deep=deep):
             kind = layout.kind(scope_id, file.path, persona)
             if kind is None:
@@ -115,7 +122,7 @@ def _read_troubles(root: Path, path: str, kind: str) -> list[Trouble]:
     try:
         paths.clean(path)
         data = files.read(root, path)
-    except NotFound as error:
+    except MemoryHubError as error:
         return [Trouble(path, 0, error.message)]
     if data is None:
         return []

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from apps import access
 from apps.access import Actor
 from apps.agents import queries as agents
+from apps.agents import services
 from apps.agents.models import Token
 
 SOURCE_HEADER = "MemoryHub-Source"
@@ -62,5 +63,8 @@ def actor(request: Request, *, source: str | None = None) -> Actor:
     return access.staff(request.user, via="api")
 
 
-def idempotency_key(headers: Mapping[str, Any]) -> str:
-    return str(headers.get("Idempotency-Key", "")).strip()
+def idempotency_key(headers: Mapping[str, Any]) -> str | None:
+    """The caller's key, None for none. Invalid `bad_key` for one that cannot be one, whatever is called."""
+    name = headers.get("Idempotency-Key")
+    services.body_key(name, None)
+    return name

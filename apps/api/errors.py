@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.db import OperationalError
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
 
 from apps import errors
+from apps.ledger import database
 
 STATUS: dict[type[errors.MemoryHubError], int] = {
     errors.Forbidden: 403,
@@ -44,6 +46,8 @@ def body(code: str, message: str, details: Mapping[str, Any] | None = None) -> d
 
 def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
     """DRF's exception handler; None (a bug) becomes a logged 500."""
+    if isinstance(error, OperationalError):
+        error = database.told(error)
     if isinstance(error, errors.MemoryHubError):
         return _ours(error)
     if isinstance(error, exceptions.ValidationError):

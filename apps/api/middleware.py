@@ -17,7 +17,7 @@ class ErrorsAsJson:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        is_api = request.path_info.startswith("/api/")
+        is_api = f"{request.path_info}/".startswith("/api/")
         if "\x00" in request.path_info or b"\x00" in unquote_to_bytes(request.META.get("QUERY_STRING", "")):
             if is_api:
                 refusal = errors.body("bad_name", "An address cannot hold a NUL character.", {"field": "path"})

@@ -6,6 +6,7 @@ from typing import IO, Any
 
 from django.conf import settings
 from rest_framework.exceptions import ParseError
+from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 
 from apps.errors import Invalid, TooLarge
@@ -48,15 +49,31 @@ def _refuse_constant(word: str) -> None:
 
 
 def _texts(value: Any, name: str) -> Iterator[tuple[str, str]]:
-    """Every text in the value with the dotted name of its place; keys are texts too."""
+    """Every text in the value with the dotted name of its place; keys are texts too.
+
+    Names are made for texts and containers only: a list of millions of numbers costs nothing.
+    """
     waiting = [(name, value)]
     while waiting:
         name, value = waiting.pop()
         if isinstance(value, str):
             yield name, value
         elif isinstance(value, list):
-            waiting += [(f"{name}[{index}]", one) for index, one in enumerate(value)]
+            waiting += [
+                (f"{name}[{index}]", one) for index, one in enumerate(value) if isinstance(one, str | list | dict)
+            ]
         elif isinstance(value, dict):
             for key, one in value.items():
                 yield f"{name}.(key)".lstrip("."), key
-                waiting.append((f"{name}.{key}".lstrip("."), one))
+                if isinstance(one, str | list | dict):
+                    waiting.append((f"{name}.{key}".lstrip("."), one))
+
+
+class AlwaysJSON(BaseContentNegotiation):
+    """One shape in, one shape out, whatever a caller says it accepts."""
+
+    def select_parser(self, request: Any, parsers: Any) -> Any:
+        return parsers[0]
+
+    def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
+        return renderers[0], renderers[0].media_type

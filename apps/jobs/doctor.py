@@ -43,7 +43,7 @@ def _home() -> Iterator[Finding]:
     home = agents.home()
     probe = home / layout.STATE / f"doctor-{os.getpid()}"
     try:
-        probe.parent.mkdir(parents=True, exist_ok=True)
+        probe.parent.mkdir(exist_ok=True)
         with probe.open("wb") as file:
             file.write(b"x")
             file.flush()

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from apps.errors import Busy
+from apps.errors import Busy, StorageFailed
 from apps.vault import layout, lock
 
 # First half of the advisory lock's key, so that we never meet another program's locks in one database.
@@ -16,12 +16,25 @@ _SPACE = 0x6D68  # "mh"
 
 
 def lock_path(name: str) -> Path:
-    return Path(settings.MEMORYHUB_HOME) / layout.STATE / "locks" / f"{name}.lock"
+    """The lock file of this name. StorageFailed `root_missing` when the home is not there.
+
+    The home is never made here: where its disk is not mounted yet, a new one in
+    its place would be written to.
+    """
+    home = Path(settings.MEMORYHUB_HOME)
+    if not home.is_dir():
+        raise StorageFailed(f"The home {home} is not there.", code="root_missing", path=str(home))
+    return home / layout.STATE / "locks" / f"{name}.lock"
 
 
 def run_lock_path(agent_id: str) -> Path:
     """The lock of an agent's running run; an id holds no dot, so no scope's lock has this name."""
     return lock_path(f"run.{agent_id}")
+
+
+def crew_lock_path() -> Path:
+    """The lock under which agents get their folders, so that no two get the same."""
+    return lock_path("crew.folders")
 
 
 @contextmanager
@@ -47,7 +60,7 @@ def _advisory(scope_id: str, deadline: float) -> Iterator[None]:
                 cursor.execute("SELECT set_config('lock_timeout', %s, false)", [str(milliseconds)])
                 cursor.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", [_SPACE, scope_id])
         except DatabaseError as error:
-            raise Busy(f"Another writer holds {scope_id}.", scope=scope_id) from error
+            raise Busy(f"Another writer holds {scope_id}, or the database takes no more.", scope=scope_id) from error
         yield
     finally:
         with suppress(DatabaseError):

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
@@ -77,19 +76,15 @@ def record(batch: Batch, undone_by: str | None = None) -> dict[str, Any]:
 
 
 def moment(at: datetime | None) -> str:
-    """A date-time as every list shows it: “30 Nov 2026, 15:50”; empty for None."""
-    return date_format(localtime(at), "j M Y, H:i").replace(" ", "\u00a0") if at else ""
+    """A date-time as every page shows it: “30 Nov 2026, 15:50”; empty for None."""
+    return date_format(localtime(at), "DATETIME_FORMAT").replace(" ", "\u00a0") if at else ""
 
 
-def facts(batch: Batch) -> tuple[Piece, ...]:
-    """Who wrote when and why, in one line, with the way to the proposal it carried out."""
-    when = date_format(localtime(batch.created_at), "D j M Y, H:i")
-    told = _("%(who)s, %(when)s, through %(via)s.") % {"who": batch.actor, "when": when, "via": batch.via}
-    pieces = [Piece(f"{told} {batch.reason}" if batch.reason else told)]
-    if batch.proposal:
-        address = reverse("admin:proposals_proposal_review", args=[batch.proposal])
-        pieces += [Piece(" "), Piece(_("See the proposal"), address)]
-    return tuple(pieces)
+def facts(batch: Batch, who: str = "") -> tuple[Piece, ...]:
+    """Who wrote when and why, in one line; `who` is a better name than the actor's id, if there is one."""
+    facts = {"who": who or batch.actor, "when": moment(batch.created_at), "via": batch.via}
+    told = _("%(who)s, %(when)s, through %(via)s.") % facts
+    return (Piece(f"{told} {batch.reason}" if batch.reason else told),)
 
 
 def file_changes(batch: Batch) -> list[FileChange]:

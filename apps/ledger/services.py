@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from django.db import connection
+from django.db import OperationalError, connection
 
-from apps import access
 from apps.access import Actor
-from apps.errors import Busy, Conflict, MemoryHubError, NotFound, StorageFailed
-from apps.ledger import locks, queries, recovery, undoing
+from apps.errors import Busy, Conflict, MemoryHubError, StorageFailed
+from apps.ledger import database, locks, queries, recovery, undoing
 from apps.ledger.desk import Desk, Key, repeated
 from apps.ledger.models import Batch
 from apps.vault import files, layout
@@ -30,12 +29,14 @@ def writing(scope: layout.Scope) -> Iterator[Desk]:
     if connection.in_atomic_block:
         raise RuntimeError("A transaction is open; the scope's lock must come first.")
     with locks.scope_locked(scope.id) as unclean:
-        leftover = _recover_scope(scope.id)
-        if unclean or leftover:
-            files.remove_temporaries(scope.root, layout.folders(scope.id))
         desk = Desk(scope)
         try:
+            leftover = _recover_scope(scope.id)
+            if unclean or leftover:
+                files.remove_temporaries(scope.root, layout.folders(scope.id))
             yield desk
+        except OperationalError as error:
+            raise database.told(error) from error
         finally:
             desk.close()
 
@@ -80,32 +81,26 @@ def _recorded_scope(batch: Batch) -> layout.Scope:
     return layout.Scope(batch.scope, Path(batch.root), "UTC")
 
 
-def undo(batch_id: str, *, scope: layout.Scope, actor: Actor) -> Batch:
+def undo(batch_id: str, *, desk: Desk, actor: Actor) -> Batch:
     """Take back what a batch wrote, keeping whatever came later; the undo is a batch too.
 
-    `scope` is the batch's scope as it is now: the files are compared by content,
-    so a home that was moved is no hindrance, and a folder that has become
+    `desk` is that of the batch's scope as it is now: files are compared by
+    content, so a home that was moved is no hindrance, and a folder that has become
     another agent's is never touched. When nothing changed since, exactly the old
     bytes return. Otherwise texts are merged; Conflict `undo_conflict` with the
     places when that cannot be done, and nothing is written then. Conflict
     `already_undone`, `not_undoable`, `nothing_to_undo` as named.
     """
     batch = queries.batch(batch_id)
-    if not actor.sees(batch.scope):
-        raise NotFound(f"There is no batch {batch_id}.")
-    access.require(actor, "decide" if batch.proposal else "write")
-    access.require_present(actor)
-    with writing(scope) as desk:
-        batch.refresh_from_db()
-        if batch.state != Batch.State.DONE:
-            raise Conflict(
-                f"Batch {batch_id} is {batch.get_state_display()}; only a finished write can be undone.",
-                code="not_undoable",
-            )
-        if queries.undone_by(batch_id):
-            raise Conflict(f"Batch {batch_id} was undone already.", code="already_undone")
-        changes = undoing.plan(batch, desk.read)
-        made = desk.write(changes, actor=actor, reason=f"Undo of {batch_id}", undoes=batch_id)
-        if made is None:
-            raise Conflict("Nothing of this write is left to undo.", code="nothing_to_undo")
-        return made
+    if batch.state != Batch.State.DONE:
+        raise Conflict(
+            f"Batch {batch_id} is {batch.get_state_display()}; only a finished write can be undone.",
+            code="not_undoable",
+        )
+    if queries.undone_by(batch_id):
+        raise Conflict(f"Batch {batch_id} was undone already.", code="already_undone")
+    changes = undoing.plan(batch, desk.read)
+    made = desk.write(changes, actor=actor, reason=f"Undo of {batch_id}", undoes=batch_id)
+    if made is None:
+        raise Conflict("Nothing of this write is left to undo.", code="nothing_to_undo")
+    return made

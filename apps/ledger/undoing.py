@@ -6,10 +6,13 @@ from apps.errors import Conflict
 from apps.ledger import texts
 from apps.ledger.models import Batch
 from apps.ledger.models import Change as ChangeRow
-from apps.vault import files, merge
+from apps.vault import files, frontmatter, merge
 from apps.vault.changes import Change
 
 Read = Callable[[str], bytes | None]
+
+# Bytes of a text that is still merged: a merge takes some seconds a megabyte, and the scope waits meanwhile.
+MOST_MERGED = 512 * 1024
 
 
 def plan(batch: Batch, read: Read) -> list[Change]:
@@ -77,7 +80,7 @@ def _nearest_line(now: bytes, piece: bytes, wanted: int) -> int | None:
     best: int | None = None
     start = now.find(piece)
     while piece and start >= 0:
-        at_line = start == 0 or now[start - 1 : start] in {b"\n", b"\r"}
+        at_line = start == 0 or now[start - 1 : start] in {b"\n", b"\r"} or now[:start] == frontmatter.BOM
         if at_line and (best is None or abs(start - wanted) < abs(best - wanted)):
             best = start
         start = now.find(piece, start + 1)
@@ -85,6 +88,8 @@ def _nearest_line(now: bytes, piece: bytes, wanted: int) -> int | None:
 
 
 def _merged(base: bytes, ours: bytes, theirs: bytes) -> bytes:
+    if max(len(base), len(ours), len(theirs)) > MOST_MERGED:
+        raise Conflict("The file was changed since, and is too large to tell the changes apart.", limit=MOST_MERGED)
     try:
         decoded = [text.decode() for text in (base, ours, theirs)]
     except UnicodeDecodeError as error:

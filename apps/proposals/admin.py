@@ -9,7 +9,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Case, IntegerField, QuerySet, Value, When
+from django.db.models import Case, F, IntegerField, QuerySet, Value, When
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -22,6 +22,7 @@ from apps import access
 from apps.access import Actor
 from apps.agents import services as agents
 from apps.errors import Busy, Forbidden, MemoryHubError, NotFound, StorageFailed
+from apps.ledger.present import moment
 from apps.proposals import present, queries, sentences, services
 from apps.proposals.models import Proposal
 from apps.proposals.review import Notice, Strip
@@ -71,14 +72,19 @@ class ProposalAdmin(admin.ModelAdmin):
         return request.user.has_perm("proposals.decide_proposal")
 
     def get_ordering(self, request: HttpRequest) -> Any:
-        waits = Case(When(state=Proposal.State.PENDING, then=Value(0)), default=Value(1), output_field=IntegerField())
-        return (waits.asc(), "-created_at", "-id")
+        """What waits first, oldest first as in the walk; then what is decided, newest first."""
+        pending = When(state=Proposal.State.PENDING, then=Value(0))
+        turn = When(state=Proposal.State.PENDING, then=F("id"))
+        whole = IntegerField()
+        return (Case(pending, default=Value(1), output_field=whole), Case(turn, default=-F("id"), output_field=whole))
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         first = Proposal.objects.filter(state=Proposal.State.PENDING).order_by("created_at", "id").first()
         own = {
             "first_waiting_url": present.url(first) if first else "",
             "headline": sentences.waiting(queries.waiting_analyses()),
+            "title": capfirst(self.opts.verbose_name_plural),
+            "strip": _strip(request),
         }
         response = super().changelist_view(request, {**own, **(extra_context or {})})
         if isinstance(response, TemplateResponse) and "cl" in (response.context_data or {}):
@@ -133,7 +139,7 @@ class ProposalAdmin(admin.ModelAdmin):
             services.approve(proposal_id, seen=request.POST.get("seen", ""), actor=self._actor(request))
         except MemoryHubError as error:
             return self._refused(request, proposal, error, _("Not approved."))
-        return self._decided(request, proposal, _("Approved for %(agent)s.") % {"agent": proposal.agent_id}, undo=True)
+        return self._decided(request, proposal, _("Approved for %(agent)s.") % {"agent": proposal.agent_id}, "undo")
 
     def reject(self, request: HttpRequest, proposal_id: str) -> HttpResponse:
         proposal = self._proposal(request, proposal_id)
@@ -143,7 +149,7 @@ class ProposalAdmin(admin.ModelAdmin):
             services.reject(proposal_id, actor=self._actor(request), reason=told)
         except MemoryHubError as error:
             return self._refused(request, proposal, error, _("Not rejected."))
-        return self._decided(request, proposal, _("Rejected for %(agent)s.") % {"agent": proposal.agent_id})
+        return self._decided(request, proposal, _("Rejected for %(agent)s.") % {"agent": proposal.agent_id}, "reopen")
 
     def undo(self, request: HttpRequest, proposal_id: str) -> HttpResponse:
         proposal = self._proposal(request, proposal_id)
@@ -151,7 +157,7 @@ class ProposalAdmin(admin.ModelAdmin):
             agents.undo(proposal.batch, actor=self._actor(request))
         except MemoryHubError as error:
             return self._refused(request, proposal, error, _("Not undone."))
-        request.session[_STRIP] = {"text": _("Taken back. Reopen it to decide anew."), "undo_url": ""}
+        _say(request, _("Taken back. Reopen it to decide anew."))
         return HttpResponseRedirect(present.url(proposal))
 
     def reopen(self, request: HttpRequest, proposal_id: str) -> HttpResponse:
@@ -160,7 +166,7 @@ class ProposalAdmin(admin.ModelAdmin):
             made = services.reopen(proposal_id, actor=self._actor(request))
         except MemoryHubError as error:
             return self._refused(request, proposal, error, _("Not reopened."))
-        request.session[_STRIP] = {"text": _("Reopened. It waits again."), "undo_url": ""}
+        _say(request, _("Reopened. It waits again."))
         return HttpResponseRedirect(present.url(made))
 
     @admin.action(description=gettext_lazy("Reject selected"), permissions=["decide"])
@@ -196,13 +202,16 @@ class ProposalAdmin(admin.ModelAdmin):
             proposal,
             actor=self._actor(request),
             show_all="all" in request.GET,
-            strip=_strip(request),
+            strip=_strip(request, beside=proposal.public_id),
             **refused,
         )
+        dates = review.redated.count if review.redated else 0
         context = {
             **self.admin_site.each_context(request),
             "title": f"{proposal.agent_id}: {review.title}",
             "review": review,
+            "approve_text": sentences.approve(review.entry_count, dates),
+            "how_much": sentences.how_much(review.entry_count, dates),
             "view": view
             if view in VIEWS and not (review.capped and view != "whole")
             else "whole"
@@ -215,6 +224,7 @@ class ProposalAdmin(admin.ModelAdmin):
         """The same page with what did not happen, why, what to do, and everything that was typed."""
         if isinstance(error, Forbidden):
             raise PermissionDenied(error.message) from error
+        request.session.pop(_STRIP, None)
         proposal.refresh_from_db()
         status = 503 if isinstance(error, Busy) else 507 if isinstance(error, StorageFailed) else 409
         return self._page(
@@ -226,12 +236,11 @@ class ProposalAdmin(admin.ModelAdmin):
             typed_reason=request.POST.get("reason", ""),
         )
 
-    def _decided(self, request: HttpRequest, proposal: Proposal, told: str, *, undo: bool = False) -> HttpResponse:
-        undo_url = reverse("admin:proposals_proposal_undo", args=[proposal.public_id]) if undo else ""
-        request.session[_STRIP] = {"text": told, "undo_url": undo_url}
+    def _decided(self, request: HttpRequest, proposal: Proposal, told: str, way_back: str) -> HttpResponse:
+        _say(request, told, proposal, way_back)
         following = queries.place(proposal).next
         if following:
-            return HttpResponseRedirect(reverse("admin:proposals_proposal_review", args=[following]))
+            return HttpResponseRedirect(_review_url(following))
         return HttpResponseRedirect(reverse("admin:proposals_proposal_changelist"))
 
 
@@ -251,17 +260,52 @@ def _groups(rows: Iterable[Proposal]) -> list[dict[str, Any]]:
                 "pending": pending,
                 "url": present.url(one),
                 "what": sentences.changes(one.analysis.get("counts", {})),
+                "created": moment(one.created_at),
                 "outcome": capfirst(one.get_state_display()),
+                "decided": moment(one.resolved_at),
+                "successor_url": _review_url(one.superseded_by) if one.superseded_by else "",
                 "checks": sentences.checks(one.analysis) if pending else [],
             }
         )
     return [{"key": key, **group} for key, group in named.items() if group["lines"]]
 
 
-def _strip(request: HttpRequest) -> Strip | None:
-    """What the last decision did; it stays until the next one."""
+def _say(request: HttpRequest, text: str, proposal: Proposal | None = None, way_back: str = "") -> None:
+    """Keep for the next pages what was done, with the view that takes it back (`undo`, `reopen`) if one does."""
+    request.session[_STRIP] = {"text": text, "proposal": proposal.public_id if proposal else "", "way_back": way_back}
+
+
+def _strip(request: HttpRequest, *, beside: str = "") -> Strip | None:
+    """What the last decision did: on every page while it can be taken back, else on the first one only.
+
+    The page of that very proposal (`beside`) says it itself, with the same button.
+    """
     kept = request.session.get(_STRIP)
-    return Strip(kept["text"], kept["undo_url"]) if kept else None
+    if kept is None:
+        return None
+    if not kept.get("way_back") or not _stands(kept["proposal"], kept["way_back"]):
+        del request.session[_STRIP]
+        return None if kept.get("way_back") else Strip(kept["text"])
+    if kept["proposal"] == beside:
+        return None
+    address = reverse(f"admin:proposals_proposal_{kept['way_back']}", args=[kept["proposal"]])
+    return Strip(kept["text"], address, _("Reopen") if kept["way_back"] == "reopen" else _("Undo"))
+
+
+def _stands(proposal_id: str, way_back: str) -> bool:
+    """Whether a decision is still as it was taken, so that its way back is open."""
+    try:
+        proposal = queries.proposal(proposal_id)
+    except NotFound:
+        return False
+    if way_back == "reopen":
+        return proposal.state == Proposal.State.REJECTED and not Proposal.objects.filter(reopens=proposal_id).exists()
+    written = queries.written(proposal)
+    return written is not None and written.state == "done"
+
+
+def _review_url(proposal_id: str) -> str:
+    return reverse("admin:proposals_proposal_review", args=[proposal_id])
 
 
 def _notice(title: str, error: MemoryHubError, proposal: Proposal) -> Notice:
@@ -269,8 +313,7 @@ def _notice(title: str, error: MemoryHubError, proposal: Proposal) -> Notice:
         return Notice(title, error.message, _("Try again in a moment; nothing you typed is lost."))
     successor = error.details.get("superseded_by") or proposal.superseded_by
     if successor:
-        address = reverse("admin:proposals_proposal_review", args=[successor])
-        return Notice(title, error.message, "", _("See what replaced it"), address)
+        return Notice(title, error.message, "", _("See what replaced it"), _review_url(successor))
     if error.code == "changed_since_proposed":
         return Notice(title, error.message, _("Your edit stays; the next run proposes anew."))
     places = " ".join(str(conflict.get("path", "")) for conflict in error.details.get("conflicts", []))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Case, IntegerField, QuerySet, Value, When
+from django.db.models import QuerySet
 
 from apps.access import Actor
 from apps.errors import Invalid, NotFound
@@ -40,12 +40,6 @@ def listed(actor: Actor, state: str = "pending", *, limit: int = 200) -> list[Pr
     if state != "all":
         rows = rows.filter(state=state)
     return list(rows.order_by("-created_at", "-id")[:limit])
-
-
-def pending_first(rows: QuerySet[Proposal]) -> QuerySet[Proposal]:
-    """The order of the review list: what waits, oldest decision last."""
-    waits = Case(When(state=Proposal.State.PENDING, then=Value(0)), default=Value(1), output_field=IntegerField())
-    return rows.order_by(waits, "-created_at", "-id")
 
 
 def waiting() -> int:

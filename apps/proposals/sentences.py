@@ -58,8 +58,8 @@ def checks(analysis: Mapping[str, Any]) -> list[Evidence]:
     told = [Evidence(first["severity"], severity_word(first["severity"]), first["sentence"])]
     stops = sum(one["severity"] == "stop" for one in rest)
     numbers = {
-        "stops": number_format(stops, force_grouping=True),
-        "checks": number_format(len(rest) - stops, force_grouping=True),
+        "stops": _number(stops),
+        "checks": _number(len(rest) - stops),
     }
     if stops and len(rest) > stops:
         told.append(Evidence("stop", severity_word("stop"), _("%(stops)s more, and %(checks)s to check.") % numbers))
@@ -92,7 +92,7 @@ def changes(numbers: Mapping[str, int]) -> str:
             "moved": ngettext("moves %(n)s", "moves %(n)s", n),
             "heading_renamed": ngettext("renames %(n)s heading", "renames %(n)s headings", n),
             "redated": ngettext("re-dates %(n)s", "re-dates %(n)s", n),
-        }[kind] % {"n": number_format(n, force_grouping=True)}
+        }[kind] % {"n": _number(n)}
 
     order = ("added", "removed", "reworded", "merged", "moved", "heading_renamed")
     told = [phrase(kind, numbers[kind]) for kind in order if numbers.get(kind)]
@@ -103,11 +103,39 @@ def changes(numbers: Mapping[str, int]) -> str:
     return ", ".join(told)
 
 
+def how_much(entries: int, dates: int) -> str:
+    """“3 entries change, 1 date”: what is decided here; empty when no entry changes."""
+    told = []
+    if entries:
+        told.append(ngettext("%(n)s entry changes", "%(n)s entries change", entries) % {"n": _number(entries)})
+    if dates:
+        told.append(_dates(dates))
+    return ", ".join(told)
+
+
+def approve(entries: int, dates: int) -> str:
+    """What the button writes: “Approve all 3 and 1 date”; nothing is written that it does not name."""
+    numbers = {"n": _number(entries), "dates": _dates(dates)}
+    if entries and dates:
+        return ngettext("Approve %(n)s and %(dates)s", "Approve all %(n)s and %(dates)s", entries) % numbers
+    if dates:
+        return ngettext("Approve %(dates)s", "Approve all %(dates)s", dates) % numbers
+    return _("Approve all %(n)s") % numbers if entries > 1 else _("Approve")
+
+
+def _dates(n: int) -> str:
+    return ngettext("%(n)s date", "%(n)s dates", n) % {"n": _number(n)}
+
+
+def _number(n: int) -> str:
+    return number_format(n, force_grouping=True)
+
+
 def verdict(look: int, backed: int) -> str:
     """What the reviewer has to do, in one sentence; `look` and `backed` count entries."""
     numbers = {
-        "look": number_format(look, force_grouping=True),
-        "backed": number_format(backed, force_grouping=True),
+        "look": _number(look),
+        "backed": _number(backed),
     }
     if look and backed:
         told = ngettext(

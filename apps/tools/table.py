@@ -20,7 +20,7 @@ class Answer:
     is_error: bool = False
 
 
-Function = Callable[[str, Mapping[str, Any], Actor, str], Answer]
+Function = Callable[[str, Mapping[str, Any], Actor, str | None], Answer]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Tool:
     run: Function
 
 
-def _memory_save(agent_id: str, arguments: Mapping[str, Any], actor: Actor, key: str) -> Answer:
+def _memory_save(agent_id: str, arguments: Mapping[str, Any], actor: Actor, key: str | None) -> Answer:
     saved = agents.append_note(agent_id, arguments["text"], actor=actor, key=key)
     return Answer(
         f"Saved in {saved.path}, line {saved.line}. The notes hold {saved.entries} entries now.",
@@ -45,6 +45,9 @@ def _memory_save(agent_id: str, arguments: Mapping[str, Any], actor: Actor, key:
         },
     )
 
+
+# Characters of a schema's complaint that are told: it quotes what was sent, however long that is.
+MOST_TOLD = 200
 
 TOOLS = {
     tool.name: tool
@@ -72,7 +75,7 @@ TOOLS = {
 }
 
 
-def call(name: str, agent_id: str, arguments: Mapping[str, Any], *, actor: Actor, key: str = "") -> Answer:
+def call(name: str, agent_id: str, arguments: Mapping[str, Any], *, actor: Actor, key: str | None = None) -> Answer:
     """Run a tool. What the tool refuses is an Answer with `is_error`.
 
     NotFound for an unknown tool, Invalid `bad_arguments` naming the field when the
@@ -85,7 +88,7 @@ def call(name: str, agent_id: str, arguments: Mapping[str, Any], *, actor: Actor
     fault = jsonschema.Draft202012Validator(tool.schema).iter_errors(dict(arguments))
     for error in fault:
         place = ".".join(["arguments", *map(str, error.absolute_path)])
-        raise Invalid(f"{place}: {error.message}", code="bad_arguments", field=place)
+        raise Invalid(f"{place}: {error.message[:MOST_TOLD]}", code="bad_arguments", field=place)
     try:
         return tool.run(agent_id, arguments, actor, key)
     except (Invalid, TooLarge) as error:

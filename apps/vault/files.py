@@ -208,7 +208,10 @@ def _describe(descriptor: int, path: str, name: str) -> list[Found]:
         status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
     except FileNotFoundError:
         return []
-    shown = unicodedata.normalize("NFC", path.encode(errors="replace").decode())
+    shown = _shown(path)
+    reason = paths.fault(path)
+    if reason:
+        return [Found(shown, status.st_size, status.st_mtime, f"Its name cannot be used: {reason}.")]
     if stat.S_ISLNK(status.st_mode):
         return [Found(shown, 0, status.st_mtime, "It is a link; links are not followed.")]
     if not stat.S_ISREG(status.st_mode):
@@ -217,6 +220,44 @@ def _describe(descriptor: int, path: str, name: str) -> list[Found]:
         twin = "The same name is there in another Unicode form; that file is read, not this one."
         return [Found(shown, status.st_size, status.st_mtime, twin)]
     return [Found(shown, status.st_size, status.st_mtime)]
+
+
+def _shown(path: str) -> str:
+    """A path as text, in NFC; bytes of a name that are no UTF-8 become question marks."""
+    return unicodedata.normalize("NFC", path.encode(errors="replace").decode())
+
+
+def strays(root: Path, folder: str, *, deep: bool) -> list[tuple[str, str]]:
+    """What stands where folders of memory should, with the reason it is not looked into: (path, reason).
+
+    Linked folders and folders whose name is no UTF-8 below `folder`, and a plain
+    file or link in its own place. Only asked of folders that are listed with their sub-folders.
+    """
+    if not deep:
+        return []
+    found = []
+    with translated(folder), _open_folder(root, "") as descriptor:
+        found += _stray(descriptor, folder, folder, top=True)
+        for base, names in _walk(root, folder, deep=True):
+            with _open_folder(root, base) as inner:
+                for name in names:
+                    if not name.startswith("."):
+                        found += _stray(inner, f"{base}/{name}", name)
+    return sorted(found)
+
+
+def _stray(descriptor: int, path: str, name: str, *, top: bool = False) -> list[tuple[str, str]]:
+    try:
+        status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+    except FileNotFoundError:
+        return []
+    if stat.S_ISLNK(status.st_mode) and (top or not name.endswith(".md")):
+        return [(_shown(path), "It is a link; links are not followed.")]
+    if top and not stat.S_ISDIR(status.st_mode):
+        return [(_shown(path), "It should be a folder.")]
+    if stat.S_ISDIR(status.st_mode) and paths.fault(path):
+        return [(_shown(path), f"Its name cannot be used: {paths.fault(path)}; what is in it is not read.")]
+    return []
 
 
 @contextmanager

@@ -24,17 +24,18 @@ def clean(path: str, *, field: str = "path") -> str:
     Refused: empty, absolute, `.` or `..` or hidden parts, backslashes, control
     characters, lone surrogates, parts over 255 bytes, more than 16 parts.
     """
-    reason = _fault(path)
+    reason = fault(path)
     if reason:
         raise Invalid(f"This path cannot be used: {reason}.", code="bad_name", field=field)
     return unicodedata.normalize("NFC", path)
 
 
-def _fault(path: str) -> str:
+def fault(path: str) -> str:
+    """Why a path cannot be used, in half a sentence; empty when it can."""
     if not path:
         return "it is empty"
     if any(0xD800 <= ord(letter) <= 0xDFFF for letter in path):
-        return "it holds half a surrogate pair"
+        return "it holds half a surrogate pair, or bytes that are not UTF-8"
     if any(unicodedata.category(letter) == "Cc" for letter in path):
         return "it holds a control character"
     if "\\" in path:
@@ -49,7 +50,7 @@ def _fault(path: str) -> str:
             return "a part of it is empty"
         if part.startswith("."):
             return "a part of it is hidden or leads upwards"
-        if len(unicodedata.normalize("NFD", part).encode()) > NAME_BYTES:
+        if len(unicodedata.normalize("NFC", part).encode()) > NAME_BYTES:
             return f"a part of it is longer than {NAME_BYTES} bytes"
     return ""
 

@@ -1,4 +1,4 @@
-"""History in the admin: what was written, and taking it back. Nothing here can be edited."""
+"""History and runs in the admin: what was written and what ran. A write can be taken back, nothing be edited."""
 
 from typing import Any
 
@@ -7,6 +7,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.formats import number_format
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
@@ -16,26 +18,62 @@ from apps.agents import services as agents
 from apps.errors import Forbidden, MemoryHubError
 from apps.ledger import present, queries
 from apps.ledger.models import Batch
+from apps.proposals import sentences
+from apps.proposals.models import Proposal
+from apps.runs.models import Run
+from apps.web import trail
 
 
-@admin.register(Batch)
-class BatchAdmin(admin.ModelAdmin):
-    list_display = ("when", "scope", "paths", "actor", "reason", "state")
-    list_filter = ("state", "scope", "via")
-    search_fields = ("public_id", "actor", "reason", "changes__path")
+class AgentFilter(admin.AllValuesFieldListFilter):
+    """By agent, under a word people know; the field is an id or a scope."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = _("agent")
+
+
+class Record(admin.ModelAdmin):
+    """Rows to read, never to make, change or delete."""
+
     list_per_page = 50
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Batch | None = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Batch | None = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+@admin.register(Batch)
+class BatchAdmin(Record):
+    list_display = ("when", "scope", "paths", "who", "reason", "how")
+    list_filter = ("state", ("scope", AgentFilter), "via")
+    search_fields = ("public_id", "actor", "reason", "changes__path")
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).prefetch_related("changes")
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The rows learn what no row knows: the name of their token, and whether they were taken back."""
+        response = super().changelist_view(request, extra_context)
+        if isinstance(response, TemplateResponse) and "cl" in (response.context_data or {}):
+            rows = response.context_data["cl"].result_list  # type: ignore[index]
+            names, undone = trail.token_names(), queries.undone(batch.public_id for batch in rows)
+            for batch in rows:
+                batch.token_name = names.get(batch.actor, "") if batch.actor_kind == "token" else ""
+                batch.is_undone = batch.public_id in undone
+        return response
+
+    @admin.display(description=gettext_lazy("who"), ordering="actor")
+    def who(self, batch: Batch) -> str:
+        return getattr(batch, "token_name", "") or batch.actor
+
+    @admin.display(description=gettext_lazy("state"), ordering="state")
+    def how(self, batch: Batch) -> str:
+        return _("taken back") if getattr(batch, "is_undone", False) else batch.get_state_display()
 
     @admin.display(description=gettext_lazy("when"), ordering="created_at")
     def when(self, batch: Batch) -> str:
@@ -63,14 +101,15 @@ class BatchAdmin(admin.ModelAdmin):
 
     def _page(self, request: HttpRequest, batch: Batch, notice: dict[str, str] | None = None) -> HttpResponse:
         undone_by = queries.undone_by(batch.public_id)
-        may = access.staff(request.user, via="admin").may("decide" if batch.proposal else "write")
+        actor = access.staff(request.user, via="admin")
+        may = actor.may("decide" if batch.proposal else "write")
         undoable = batch.state == Batch.State.DONE and not undone_by and may
         history = {
             "title": _("%(scope)s: %(paths)s") % {"scope": batch.scope, "paths": self.paths(batch)},
-            "facts_line": present.facts(batch),
-            "files": present.file_changes(batch),
+            "facts_line": trail.facts(request, batch),
+            "files": trail.linked(batch.scope, present.file_changes(batch), actor),
             "undo_url": reverse("admin:ledger_batch_undo", args=[batch.pk]) if undoable else "",
-            "undone": _("Taken back by batch %(id)s.") % {"id": undone_by} if undone_by else "",
+            "undone_url": trail.batch_url(undone_by) if undone_by else "",
             "notice": notice,
         }
         context = {**self.admin_site.each_context(request), "title": history["title"], "history": history}
@@ -98,3 +137,90 @@ def notice(error: MemoryHubError) -> dict[str, str]:
         for conflict in error.details.get("conflicts", [])
     ]
     return {"title": _("Nothing was undone."), "why": error.message, "what_to_do": " ".join(places)}
+
+
+@admin.register(Run)
+class RunAdmin(Record):
+    list_display = ("when", "agent", "what", "how", "took", "model")
+    list_filter = ("state", ("agent_id", AgentFilter))
+    search_fields = ("public_id", "agent_id", "summary")
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """A run that led to a proposal says what became of that: its own summary is of the moment it ended."""
+        response = super().changelist_view(request, extra_context)
+        if isinstance(response, TemplateResponse) and "cl" in (response.context_data or {}):
+            rows = response.context_data["cl"].result_list  # type: ignore[index]
+            proposed = trail.proposals_of(rows)
+            standing = trail.standing(proposed.values())
+            for run in rows:
+                run.proposed = proposed.get(run.public_id)
+                run.standing = standing[run.proposed.public_id][1] if run.proposed else ""
+        return response
+
+    @admin.display(description=gettext_lazy("when"), ordering="created_at")
+    def when(self, run: Run) -> str:
+        return present.moment(run.created_at)
+
+    @admin.display(description=gettext_lazy("agent"), ordering="agent_id")
+    def agent(self, run: Run) -> str:
+        return run.agent_id
+
+    @admin.display(description=gettext_lazy("what came of it"))
+    def what(self, run: Run) -> str:
+        proposed = getattr(run, "proposed", None)
+        return sentences.counts(proposed.analysis.get("counts", {})) if proposed else run.summary or run.error
+
+    @admin.display(description=gettext_lazy("state"), ordering="state")
+    def how(self, run: Run) -> str:
+        return getattr(run, "standing", "") or capfirst(run.get_state_display())
+
+    @admin.display(description=gettext_lazy("took"))
+    def took(self, run: Run) -> str:
+        return "" if run.seconds is None else sentences.duration(run.seconds)
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        run = self.get_object(request, object_id)
+        if run is None or not self.has_view_permission(request, run):
+            return super().change_view(request, object_id, form_url, extra_context)
+        actor = access.staff(request.user, via="admin")
+        proposed = trail.proposals_of([run]).get(run.public_id)
+        record = {
+            "title": _("%(agent)s: %(what)s") % {"agent": run.agent_id, "what": _run_title(run, proposed)},
+            "told": run.error or ("" if proposed else run.summary),
+            "proposal_url": trail.proposal_link(request, proposed) if proposed else "",
+            "standing": trail.standing([proposed])[proposed.public_id][1] if proposed else "",
+            "facts": _run_facts(run),
+            "read": trail.notes(run, run.read, actor),
+            "left_out": trail.notes(run, run.left_out, actor),
+        }
+        context = {**self.admin_site.each_context(request), "title": record["title"], "record": record}
+        return TemplateResponse(request, "admin/runs/run/record.html", context)
+
+
+def _run_title(run: Run, proposed: Proposal | None) -> str:
+    if proposed:
+        return sentences.changes(proposed.analysis.get("counts", {}))
+    return _("nothing proposed") if run.state == Run.State.DONE else run.get_state_display()
+
+
+def _run_facts(run: Run) -> list[tuple[str, str]]:
+    """What is known of a run as pairs of a word and a value; what is not known is left out."""
+    tokens = (run.prompt_tokens or 0) + (run.completion_tokens or 0)
+    price = _("unknown") if run.cost is None else f"${run.cost:.3f}"
+    pairs = [
+        (_("State"), capfirst(run.get_state_display())),
+        (_("Began"), present.moment(run.started_at or run.created_at)),
+        (_("Took"), "" if run.seconds is None else sentences.duration(run.seconds)),
+        (_("Model"), run.model or run.provider),
+        (_("Tokens"), number_format(tokens, force_grouping=True) if tokens else ""),
+        (_("Price"), price if tokens else ""),
+        (_("Asked for by"), run.source),
+        (_("Run"), run.public_id),
+    ]
+    return [(word, value) for word, value in pairs if value]

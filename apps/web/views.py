@@ -8,9 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.formats import date_format
 from django.utils.text import capfirst
-from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -27,7 +25,8 @@ from apps.proposals.models import Proposal
 from apps.proposals.review import Notice, Piece, QuotedLine
 from apps.runs import queries as runs
 from apps.runs.models import Run
-from apps.vault import entries, lines
+from apps.vault import entries, layout, lines
+from apps.web import trail
 
 # Rows of each list on the home page; the lists themselves are one link away.
 ROWS = 8
@@ -48,17 +47,24 @@ def _staff(request: HttpRequest, right: str = "read") -> access.Actor:
 def home(request: HttpRequest) -> HttpResponse:
     actor = _staff(request)
     waiting = list(queries.visible(actor).filter(state=Proposal.State.PENDING).order_by("created_at", "id")[:ROWS])
+    crew = agents.agents(actor)
     page = {
         "title": sentences.waiting(queries.waiting_analyses()),
-        "lead": _("Nothing of it has been written yet.")
-        if waiting
-        else _("Every memory is as its last decision left it."),
+        "lead": _lead(bool(crew), bool(waiting)),
         "review_url": present.url(waiting[0]) if waiting else "",
         "stuck": [_stuck_piece(batch) for batch in ledger.open_batches() if batch.state == Batch.State.STUCK],
         "waits": [_waiting_line(one) for one in waiting],
-        "runs": [_run_line(run) for run in runs.latest([one.pk for one in agents.agents(actor)], ROWS)],
+        "runs": _run_lines(request, runs.latest([one.pk for one in crew], ROWS * 5)),
+        "no_agents": not crew,
+        "add_url": reverse("admin:agents_agent_add") if request.user.has_perm("agents.add_agent") else "",
     }
     return render(request, "web/home.html", {"home": page})
+
+
+def _lead(crew: bool, waiting: bool) -> str:
+    if waiting:
+        return _("Nothing of it has been written yet.")
+    return _("Every memory is as its last decision left it.") if crew else ""
 
 
 def _stuck_piece(batch: Batch) -> Piece:
@@ -68,7 +74,7 @@ def _stuck_piece(batch: Batch) -> Piece:
 
 def _waiting_line(one: Proposal) -> dict[str, Any]:
     return {
-        "first": _moment(one.created_at),
+        "first": ledger_present.moment(one.created_at),
         "agent": one.agent_id,
         "what": sentences.changes(one.analysis.get("counts", {})),
         "detail": "",
@@ -77,13 +83,50 @@ def _waiting_line(one: Proposal) -> dict[str, Any]:
     }
 
 
-def _run_line(run: Run) -> dict[str, Any]:
+def _run_lines(request: HttpRequest, latest: list[Run]) -> list[dict[str, Any]]:
+    """One line a run, newest first; runs that found nothing to read are told together."""
+    idle = [run for run in latest if run.outcome == "nothing_newer"]
+    shown = [run for run in latest if len(idle) < 2 or run not in idle][:ROWS]
+    proposed = trail.proposals_of(shown)
+    standing = trail.standing(proposed.values())
+    told = []
+    for run in shown:
+        proposal = proposed.get(run.public_id)
+        told.append(
+            _proposed_line(request, run, proposal, *standing[proposal.public_id])
+            if proposal
+            else _run_line(request, run)
+        )
+    if len(idle) > 1:
+        names = ", ".join(sorted({run.agent_id for run in idle}))
+        facts = {"n": len(idle), "agents": names}
+        told.append(
+            {
+                "first": ledger_present.moment(idle[0].created_at),
+                "quiet": True,
+                "what": _("%(n)d runs found nothing newer than the memory: %(agents)s.") % facts,
+            }
+        )
+    return told
+
+
+def _proposed_line(request: HttpRequest, run: Run, proposal: Proposal, sign: str, word: str) -> dict[str, Any]:
+    return {
+        **_run_line(request, run),
+        "what": sentences.changes(proposal.analysis.get("counts", {})),
+        "state": sign,
+        "state_word": word,
+        "url": trail.proposal_link(request, proposal),
+    }
+
+
+def _run_line(request: HttpRequest, run: Run) -> dict[str, Any]:
     failed = run.state in {Run.State.FAILED, Run.State.LOST, Run.State.REFUSED}
     aside = [] if run.seconds is None else [sentences.duration(run.seconds)]
     if run.cost:
         aside.append(f"${run.cost:.3f}")
     return {
-        "first": _moment(run.created_at),
+        "first": ledger_present.moment(run.created_at),
         "agent": run.agent_id,
         "what": run.summary or run.error,
         "detail": _("Nothing was proposed and nothing was written. The next run reads the same notes.")
@@ -92,12 +135,8 @@ def _run_line(run: Run) -> dict[str, Any]:
         "state": "failed" if failed else "done" if run.state == Run.State.DONE else "waiting",
         "state_word": capfirst(run.get_state_display()),
         "aside": ", ".join(aside),
-        "url": reverse("admin:runs_run_change", args=[run.pk]) if failed else "",
+        "url": reverse("admin:runs_run_change", args=[run.pk]) if request.user.has_perm("runs.view_run") else "",
     }
-
-
-def _moment(moment: Any) -> str:
-    return date_format(localtime(moment), "j M, H:i")
 
 
 @login_required
@@ -136,7 +175,7 @@ def _stuck_page(request: HttpRequest, batch: Batch, actor: access.Actor, notice:
         if is_stuck
         else _("This write is %(state)s") % {"state": batch.get_state_display()},
         "why": _("A file was changed while this was being written, so the rest was left alone.") if is_stuck else "",
-        "facts_line": ledger_present.facts(batch),
+        "facts_line": trail.facts(request, batch),
         "files": [ledger_present.FileChange(one.path, words[one.standing], "", ()) for one in recovery.standings(batch)]
         if is_stuck
         else [],
@@ -163,36 +202,48 @@ def file(request: HttpRequest, scope_id: str, path: str) -> HttpResponse:
     headings = {entry.start for entry in entries.parse(found.text) if entry.kind == "heading"}
     written = ledger.last_written(found.scope, found.path)
     facts = (
-        _("Last written here on %(when)s.") % {"when": _moment(written)}
+        _("Last written here on %(when)s.") % {"when": ledger_present.moment(written)}
         if written
         else _("Never written by memoryhub.")
     )
+    notes = reading.memory(found.scope, actor=actor).notes
+    is_memory = found.path.lower() == layout.MEMORY.lower()
     page = {
         "title": found.path.rpartition("/")[2],
         "scope": found.scope,
         "path": found.path,
-        "facts_line": (
-            Piece(f"{facts} "),
-            *_elsewhere(request, found.scope),
-            Piece(_("As plain text"), "?raw=1"),
-        ),
+        "missing": found.sha256 is None,
+        "facts_line": (Piece(f"{facts} "), *_elsewhere(request, found)),
         "lines": [
             QuotedLine(
                 line.number, line.text[:MOST_LINE_CHARACTERS], str(line.number) == wanted, line.number in headings
             )
             for line in numbered
         ],
-        "back_url": "",
-        "back_text": "",
+        "memory_url": _address(found.scope, layout.MEMORY),
+        "is_memory": is_memory,
+        "notes": [(note, _address(found.scope, note.path), note.path == found.path) for note in notes],
+        "back": Piece(_("All agents"), reverse("admin:agents_agent_changelist"))
+        if is_memory
+        else Piece(_("Memory of %(agent)s") % {"agent": found.scope}, _address(found.scope, layout.MEMORY)),
     }
     return render(request, "web/note.html", {"note": page})
 
 
-def _elsewhere(request: HttpRequest, scope_id: str) -> Iterator[Piece]:
-    """The way from a file to its agent's proposals and history, for whoever may see them."""
+def _address(scope_id: str, path: str) -> str:
+    return reverse("web:file", args=[scope_id, path])
+
+
+def _elsewhere(request: HttpRequest, found: reading.File) -> Iterator[Piece]:
+    """The way from a file to its agent's proposals and history, for whoever may see them, and to the bare text."""
+    links = []
     if request.user.has_perm("proposals.view_proposal"):
-        yield Piece(_("Proposals"), reverse("admin:proposals_proposal_changelist") + f"?agent_id={scope_id}")
-        yield Piece(", ")
+        address = reverse("admin:proposals_proposal_changelist") + f"?agent_id={found.scope}"
+        links.append(Piece(_("Proposals"), address))
     if request.user.has_perm("ledger.view_batch"):
-        yield Piece(_("History"), reverse("admin:ledger_batch_changelist") + f"?scope={scope_id}")
-        yield Piece(", ")
+        links.append(Piece(_("History"), reverse("admin:ledger_batch_changelist") + f"?scope={found.scope}"))
+    if found.text:
+        links.append(Piece(_("As plain text"), "?raw=1"))
+    for at, link in enumerate(links):
+        yield from ([Piece(", ")] if at else [])
+        yield link

@@ -46,4 +46,23 @@ def test_a_link_loop_ends(root):
     (root / "memory" / "loop").symlink_to(root / "memory")
     (root / "memory" / "2026-09-19.md").write_text("x")
     assert [note.day for note in store.notes(root)] == ["2026-09-19"]
-    assert told(root) == []
+    assert told(root) == [("memory/loop", 0)]
+
+
+def test_names_and_folders_that_cannot_be_used_are_named_and_stand_in_nobodys_way(root):
+    import os
+
+    (root / "memory" / "2026-09-19.md").write_text("- one\n- two\n")
+    (root / "memory" / "a\\b.md").write_text("- three\n")
+    (root / "memory" / "linked").symlink_to("/etc")
+    with open(os.fsencode(root / "memory") + b"/caf\xe9.md", "w") as file:
+        file.write("- four\n")
+    os.mkdir(os.fsencode(root / "memory") + b"/d\xff")
+    assert {path for path, _ in told(root)} == {"memory/a\\b.md", "memory/linked", "memory/caf?.md", "memory/d?"}
+    assert store.count_entries(root) == 2
+    assert [note.day for note in store.notes(root)] == ["2026-09-19"]
+
+
+def test_a_file_where_the_notes_should_be_is_named(tmp_path):
+    (tmp_path / "memory").write_text("a file")
+    assert told(tmp_path.resolve()) == [("memory", 0)]

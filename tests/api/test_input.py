@@ -146,3 +146,61 @@ def test_a_bug_is_a_json_500_without_its_insides(api, monkeypatch):
     api.client.raise_request_exception = False
     error = refused(api.get(MEMORY), 500, "server_error")
     assert "secret" not in json.dumps(error)
+
+
+def test_no_suffix_no_accept_header_and_no_missing_slash_gets_another_shape(api):
+    assert api.get(f"{MEMORY}?format=xml").status_code == 200
+    answer = api.get(MEMORY, Accept="text/html")
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
+    assert api.client.get("/api")["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize("key", ["", "   ", "x" * 201, "a\x01b"])
+def test_an_idempotency_key_that_cannot_be_one_is_422_on_every_route(api, scope, key):
+    refused(api.put(MEMORY, {"memory_md": "x"}, Idempotency_Key=key), 422, "bad_key")
+    refused(api.save("coach", "x", Idempotency_Key=key), 422, "bad_key")
+    assert list((scope.root / "memory").iterdir()) == []
+
+
+@pytest.mark.parametrize("source", ["a\u0085b", "x\x7f", "\u200bmemory:x", "\ufeffmemory:x", "x" * 121])
+def test_a_source_with_invisible_characters_is_422(api, source):
+    refused(
+        api.post("agents/coach/tools/memory_save", {"arguments": {"text": "x"}, "source": source}), 422, "bad_source"
+    )
+
+
+def test_a_list_of_millions_of_numbers_is_refused_in_few_words(api):
+    answer = api.post("agents/coach/tools/memory_save", {"arguments": {"text": [0] * 200_000}})
+    refused(answer, 422, "bad_arguments")
+    assert len(answer.content) < 1_000
+
+
+def test_a_database_that_is_locked_is_503_and_passes(api, scope):
+    import sqlite3
+
+    from django.conf import settings
+    from django.db import connection
+
+    if connection.vendor == "sqlite":
+        other = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        connection.settings_dict["OPTIONS"]["timeout"] = 0.1
+        connection.close()
+        try:
+            answer = api.put(MEMORY, {"memory_md": "x"})
+        finally:
+            other.execute("ROLLBACK")
+            other.close()
+            connection.settings_dict["OPTIONS"]["timeout"] = settings.MEMORYHUB_SQLITE_BUSY_SECONDS
+            connection.close()
+        refused(answer, 503, "database_busy")
+        assert answer["Retry-After"]
+        assert not (scope.root / "MEMORY.md").exists()
+    assert api.put(MEMORY, {"memory_md": "x"}).status_code == 200
+
+
+def test_a_home_that_is_not_there_is_507_and_never_made(api, home):
+    home.rename(home.with_name("away"))
+    refused(api.put(MEMORY, {"memory_md": "x"}), 507, "root_missing")
+    refused(api.save("coach", "x"), 507, "root_missing")
+    assert not home.exists()

@@ -136,3 +136,18 @@ def test_an_appended_line_can_be_taken_back_after_another_came(api, scope, clock
     assert (scope.root / "memory" / "2026-09-19.md").read_text() == "# 2026-09-19\n\n- 08:05 one\n- 08:05 three\n"
     assert code(api.post(f"history/{second}/undo")) == (409, "already_undone")
     assert first != second
+
+
+def test_lines_are_counted_as_an_editor_counts_them(api, scope, clock):
+    clock("2026-09-19T08:05:00Z")
+    (scope.root / "memory" / "2026-09-19.md").write_bytes(b"# day\r\r- one\r- two\r")
+    assert api.save("coach", "three").json()["data"]["line"] == 5
+    (scope.root / "memory" / "2026-09-19.md").write_bytes(b"# day\n\n- unfinished")
+    assert api.save("coach", "four").json()["data"]["line"] == 4
+
+
+def test_a_file_with_an_odd_name_stands_in_nobodys_way(api, scope, clock):
+    clock("2026-09-19T08:05:00Z")
+    (scope.root / "memory" / "a\\b.md").write_text("- x\n")
+    assert api.save("coach", "one").json()["is_error"] is False
+    assert (scope.root / "memory" / "2026-09-19.md").read_text().count("one") == 1

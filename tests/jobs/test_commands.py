@@ -140,3 +140,23 @@ def test_troubles_of_the_owner_scope_know_facts(home):
     (folder / "facts").mkdir(parents=True)
     (folder / "facts" / "a.md").write_text("---\nname: a\n---\n\nx\n")
     assert store.troubles(folder, "owner", ()) == []
+
+
+def test_arguments_out_of_range_or_not_utf8_are_usage_errors(run, crew):
+    for words in (
+        ("token", "issue", "x", "--days", "0"),
+        ("token", "issue", "x", "--days", "99999999999"),
+        ("token", "issue", "x\udcff"),
+        ("history", "list", "--limit", "0"),
+        ("history", "list", "--limit", "-1"),
+        ("history", "list", "--path", "\udcff"),
+    ):
+        assert run(*words)[0] in {1, 2}, words
+    assert run("agents", "add", "kira", "--directory", "/" + "x" * 300)[0] == 1
+    assert run("agents", "archive", "default")[0] == 1
+
+
+def test_doctor_names_a_model_nobody_can_ask(run, crew):
+    registry.change("coach", model="offline, gpt-9")
+    code, found = run("doctor", "--json")
+    assert (code, found["findings"][0]["check"], found["findings"][0]["scope"]) == (1, "models", "coach")

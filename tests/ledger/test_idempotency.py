@@ -48,8 +48,8 @@ def test_the_same_key_with_another_body_is_a_conflict(scope: Scope) -> None:
 
 
 def test_without_a_key_the_same_line_is_saved_twice(scope: Scope) -> None:
-    save("twice", key="")
-    save("twice", key="")
+    save("twice", key=None)
+    save("twice", key=None)
     assert times(scope, "twice") == 2
 
 

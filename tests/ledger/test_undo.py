@@ -318,3 +318,59 @@ def test_undoing_needs_a_present_person_with_the_right_of_the_write(scope: Scope
     agents.undo(plain, actor=actor("write"))
     agents.undo(approved, actor=actor("decide"))
     assert (read(scope, "MEMORY.md"), read(scope, NOTE)) == (None, None)
+
+
+def test_the_line_after_a_byte_order_mark_begins_a_line(scope):
+    note = scope.root / "memory" / "2026-09-19.md"
+    note.write_bytes(formats.BOM)
+    first = agents_append(scope, "one")
+    second = agents_append(scope, "two")
+    agents.undo(first, actor=ME)
+    agents.undo(second, actor=ME)
+    assert not note.exists() or not note.read_bytes().removeprefix(formats.BOM).strip()
+
+
+def agents_append(scope, text):
+    path = "memory/2026-09-19.md"
+    with services.writing(scope) as desk:
+        before = desk.read(path)
+        batch = desk.write([appended(path, before, formats.append_line(before, f"- {text}"))], actor=ME)
+    return batch.public_id
+
+
+def test_two_equal_lines_are_both_taken_back(scope):
+    (scope.root / "memory" / "2026-09-19.md").write_text("# day\n")
+    first, second = agents_append(scope, "same"), agents_append(scope, "same")
+    agents.undo(first, actor=ME)
+    agents.undo(second, actor=ME)
+    assert (scope.root / "memory" / "2026-09-19.md").read_text() == "# day\n"
+
+
+def test_a_text_too_large_to_merge_is_refused_and_stays(scope):
+    big = "".join(f"- line {number} of a long memory\n" for number in range(20_000))
+    with services.writing(scope) as desk:
+        desk.write([Change("MEMORY.md", None, big.encode())], actor=ME)
+        batch = desk.write(
+            [Change("MEMORY.md", big.encode(), big.replace("line 7 ", "line seven ").encode())], actor=ME
+        )
+    (scope.root / "MEMORY.md").write_text(big + "- later\n")
+    with pytest.raises(Conflict, match="changed since") as caught:
+        agents.undo(batch.public_id, actor=ME)
+    assert "too large" in str(caught.value.details)
+
+
+def test_an_undo_works_in_the_folder_the_agent_has_now(scope, tmp_path, settings):
+    from apps.agents import registry
+
+    (tmp_path / "work" / "one").mkdir(parents=True)
+    settings.MEMORYHUB_WORKSPACE_ROOTS = [(tmp_path / "work").resolve()]
+    with services.writing(scope) as desk:
+        batch = desk.write([Change("MEMORY.md", None, b"here\n")], actor=ME)
+    registry.move("coach", str((tmp_path / "work" / "one").resolve()))
+    with pytest.raises(Conflict):
+        agents.undo(batch.public_id, actor=ME)
+    assert (scope.root / "MEMORY.md").read_text() == "here\n"
+    (tmp_path / "work" / "one" / "MEMORY.md").write_text("here\n")
+    agents.undo(batch.public_id, actor=ME)
+    assert not (tmp_path / "work" / "one" / "MEMORY.md").exists()
+    assert (scope.root / "MEMORY.md").read_text() == "here\n"

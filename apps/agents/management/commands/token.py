@@ -40,7 +40,7 @@ class Command(Console):
             default="read,write_notes",
             help=f"by comma, of: {', '.join(access.RIGHTS)} (default: %(default)s)",
         )
-        issue.add_argument("--days", type=self.number(1), help="its life; without it: no end")
+        issue.add_argument("--days", type=self.number(1, 36_500), help="its life; without it: no end")
         verbs["revoke"].add_argument("id")
 
     def issue(self, options: dict[str, Any]) -> None:

@@ -1,0 +1,21 @@
+"""What a database that refuses means: busy, full, or out of reach, as errors of ours."""
+
+from django.db import OperationalError
+
+from apps.errors import Busy, MemoryHubError, StorageFailed
+
+# What SQLite and PostgreSQL say, lower-cased. A refused or broken connection passes, like a lock.
+_BUSY = ("locked", "too many clients", "connection", "deadlock", "timeout", "server closed")
+_FULL = ("database or disk is full", "no space left")
+
+
+def told(error: OperationalError) -> MemoryHubError:
+    """Busy `database_busy` for what passes by itself, StorageFailed `disk_full` or `database` for what does not."""
+    text = str(error).lower()
+    if any(words in text for words in _FULL):
+        return StorageFailed("The disk of the database is full; nothing was written.", code="disk_full")
+    if any(words in text for words in _BUSY):
+        return Busy("The database is busy; try again.", code="database_busy")
+    return StorageFailed(
+        f"The database does not answer as it should ({error}). If it is new, run `manage.py migrate`.", code="database"
+    )
