@@ -17,11 +17,15 @@ def make_home() -> None:
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    if sys.argv[1:2] in (["migrate"], ["demo"]):
-        make_home()
-    execute_from_command_line(sys.argv)
+    try:
+        if sys.argv[1:2] in (["migrate"], ["demo"]):
+            make_home()
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit(f"{error}")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ def read(name: str, default: str, environ: Mapping[str, str] = os.environ) -> st
     return environ.get(PREFIX + name, default)
 
 
-def _parse(name: str, text: str, parse: Callable[[str], T], wanted: str) -> T:
+def parsed(name: str, text: str, parse: Callable[[str], T], wanted: str) -> T:
+    """What `parse` makes of the text; ImproperlyConfigured naming the variable and what was wanted."""
     try:
         return parse(text)
     except (ValueError, KeyError, OSError) as error:
@@ -40,12 +41,12 @@ def boolean(name: str, default: bool, environ: Mapping[str, str] = os.environ) -
         "off": False,
     }
     text = read(name, str(default), environ)
-    return _parse(name, text, lambda value: words[value.strip().lower()], "yes or no")
+    return parsed(name, text, lambda value: words[value.strip().lower()], "yes or no")
 
 
 def integer(name: str, default: int, *, least: int = 1, environ: Mapping[str, str] = os.environ) -> int:
     text = read(name, str(default), environ)
-    value = _parse(name, text, int, "a whole number")
+    value = parsed(name, text, int, "a whole number")
     if value < least:
         raise ImproperlyConfigured(f"{PREFIX}{name} must be at least {least}, not {value}.")
     return value
@@ -73,7 +74,7 @@ def _absolute(name: str, text: str) -> Path:
 def time_zone(name: str, environ: Mapping[str, str] = os.environ) -> str:
     """The zone named by the setting, else the system's, else UTC."""
     text = read(name, "", environ) or system_zone()
-    _parse(name, text, ZoneInfo, "a time zone such as Asia/Ho_Chi_Minh")
+    parsed(name, text, ZoneInfo, "a time zone such as Asia/Ho_Chi_Minh")
     return text
 
 
@@ -99,7 +100,7 @@ def secret(name: str, home: Path, environ: Mapping[str, str] = os.environ) -> st
         return text
     named = read(name + "_FILE", "", environ)
     if named:
-        return _parse(name + "_FILE", named, lambda path: Path(path).read_text().strip(), "a readable file")
+        return parsed(name + "_FILE", named, lambda path: Path(path).read_text().strip(), "a readable file")
     return _kept_secret(home / ".memoryhub" / "secret_key")
 
 

@@ -94,7 +94,12 @@ TEMPLATES = [
 ]
 
 DATABASES = {
-    "default": dj_database_url.parse(env.read("DATABASE_URL", f"sqlite:///{MEMORYHUB_HOME / 'memoryhub.sqlite3'}"))
+    "default": env.parsed(
+        "DATABASE_URL",
+        env.read("DATABASE_URL", f"sqlite:///{MEMORYHUB_HOME / 'memoryhub.sqlite3'}"),
+        dj_database_url.parse,
+        "an address such as postgres://user@host/name",
+    )
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # WAL and IMMEDIATE let readers and one writer work side by side. `synchronous` is FULL because the

@@ -22,6 +22,7 @@ from apps import access
 from apps.access import Actor
 from apps.agents import services as agents
 from apps.errors import Busy, Forbidden, MemoryHubError, NotFound, StorageFailed
+from apps.ledger import queries as ledger
 from apps.ledger.present import moment
 from apps.proposals import present, queries, sentences, services
 from apps.proposals.models import Proposal
@@ -246,12 +247,15 @@ class ProposalAdmin(admin.ModelAdmin):
 
 def _groups(rows: Iterable[Proposal]) -> list[dict[str, Any]]:
     """The rows of one page of the list: what can lose something, what is quick, what is decided."""
+    listed = list(rows)
+    written = ledger.states(one.batch for one in listed if one.batch)
+    written |= dict.fromkeys(ledger.undone(written), "undone")
     named: dict[str, dict[str, Any]] = {
         "time": {"title": _("Take your time"), "hint": _("Something goes, or a check says stop."), "lines": []},
         "quick": {"title": _("Quick"), "hint": _("Nothing goes, and no check says stop."), "lines": []},
         "decided": {"title": _("Decided"), "hint": _("Opening one offers undo or reopening."), "lines": []},
     }
-    for one in rows:
+    for one in listed:
         pending = one.state == Proposal.State.PENDING
         key = "decided" if not pending else "time" if sentences.wants_time(one.analysis) else "quick"
         named[key]["lines"].append(
@@ -261,7 +265,7 @@ def _groups(rows: Iterable[Proposal]) -> list[dict[str, Any]]:
                 "url": present.url(one),
                 "what": sentences.changes(one.analysis.get("counts", {})),
                 "created": moment(one.created_at),
-                "outcome": capfirst(one.get_state_display()),
+                "outcome": sentences.standing(one.state, written.get(one.batch, "")),
                 "decided": moment(one.resolved_at),
                 "successor_url": _review_url(one.superseded_by) if one.superseded_by else "",
                 "checks": sentences.checks(one.analysis) if pending else [],

@@ -74,6 +74,18 @@ def severity_word(severity: str) -> str:
     return {"stop": _("Stop"), "check": _("Check"), "note": _("Note")}[severity]
 
 
+def standing(state: str, written: str) -> str:
+    """How a proposal stands now, in a word or two; `written` is its batch's state, `undone`, or empty."""
+    told = {"undone": _("Taken back"), "stuck": _("Half written"), "writing": _("Half written")}
+    states = {
+        "pending": _("Waits"),
+        "approved": _("Approved"),
+        "rejected": _("Rejected"),
+        "superseded": _("Superseded"),
+    }
+    return told.get(written, states[state]) if state == "approved" else states[state]
+
+
 def counts(numbers: Mapping[str, int]) -> str:
     """“Adds 4, removes 1, rewords 2”: the change in memory's terms. Dates are named only when nothing else changes."""
     told = changes(numbers)

@@ -49,7 +49,7 @@ class Record(admin.ModelAdmin):
 
 @admin.register(Batch)
 class BatchAdmin(Record):
-    list_display = ("when", "scope", "paths", "who", "reason", "how")
+    list_display = ("when", "agent", "paths", "who", "reason", "how")
     list_filter = ("state", ("scope", AgentFilter), "via")
     search_fields = ("public_id", "actor", "reason", "changes__path")
 
@@ -67,13 +67,17 @@ class BatchAdmin(Record):
                 batch.is_undone = batch.public_id in undone
         return response
 
+    @admin.display(description=gettext_lazy("agent"), ordering="scope")
+    def agent(self, batch: Batch) -> str:
+        return batch.scope
+
     @admin.display(description=gettext_lazy("who"), ordering="actor")
     def who(self, batch: Batch) -> str:
         return getattr(batch, "token_name", "") or batch.actor
 
     @admin.display(description=gettext_lazy("state"), ordering="state")
     def how(self, batch: Batch) -> str:
-        return _("taken back") if getattr(batch, "is_undone", False) else batch.get_state_display()
+        return _("Taken back") if getattr(batch, "is_undone", False) else capfirst(batch.get_state_display())
 
     @admin.display(description=gettext_lazy("when"), ordering="created_at")
     def when(self, batch: Batch) -> str:

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from apps import access
@@ -18,7 +17,7 @@ from apps.ledger import present as ledger
 from apps.ledger import queries as batches
 from apps.ledger.models import Batch
 from apps.ledger.present import FileChange, Piece
-from apps.proposals import present, queries
+from apps.proposals import present, sentences
 from apps.proposals.models import Proposal
 from apps.runs import queries as runs
 from apps.runs.models import Run
@@ -33,20 +32,16 @@ def proposals_of(rows: Iterable[Run]) -> dict[str, Proposal]:
 def standing(rows: Iterable[Proposal]) -> dict[str, tuple[str, str]]:
     """How proposals stand now, by id: a sign (`waiting`, `done`, `closed`) and a word."""
     listed = list(rows)
-    written = {public_id: one.written for public_id, one in queries.contents(listed).items()}
-    words = {}
+    written = batches.states(one.batch for one in listed if one.batch)
+    written |= dict.fromkeys(batches.undone(written), "undone")
+    told = {}
     for one in listed:
-        write = written[one.public_id]
-        if one.state == Proposal.State.PENDING:
-            words[one.public_id] = ("waiting", _("Waits"))
-        elif write and write.state == "undone":
-            words[one.public_id] = ("closed", _("Taken back"))
-        elif write and write.state in {"stuck", "writing"}:
-            words[one.public_id] = ("waiting", _("Half written"))
-        else:
-            sign = "done" if one.state == Proposal.State.APPROVED else "closed"
-            words[one.public_id] = (sign, capfirst(one.get_state_display()))
-    return words
+        write = written.get(one.batch, "")
+        waits = one.state == Proposal.State.PENDING or write in {"stuck", "writing"}
+        kept = one.state == Proposal.State.APPROVED and write != "undone"
+        sign = "waiting" if waits else "done" if kept else "closed"
+        told[one.public_id] = (sign, sentences.standing(one.state, write))
+    return told
 
 
 def token_names() -> dict[str, str]:

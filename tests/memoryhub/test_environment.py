@@ -1,6 +1,11 @@
 """Settings from the environment: a wrong value stops the start and names its variable."""
 
+import os
+import subprocess
+import sys
+
 import pytest
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from memoryhub import environment as env
@@ -56,3 +61,39 @@ def test_the_systems_zone_is_one_that_exists():
     from zoneinfo import ZoneInfo
 
     assert ZoneInfo(env.system_zone())
+
+
+def test_a_home_that_is_not_there_is_not_made_for_a_secret(tmp_path):
+    assert env.secret("SECRET_KEY", tmp_path / "away", {}) != env.secret("SECRET_KEY", tmp_path / "away", {})
+    assert not (tmp_path / "away").exists()
+
+
+@pytest.mark.parametrize("name", ["TIME_ZONE", "DATABASE_URL", "LOCK_SECONDS", "HOME", "DEBUG"])
+def test_a_wrong_setting_ends_a_command_with_one_line_that_names_it(name):
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("MEMORYHUB_", "DJANGO_"))}
+    ran = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        cwd=settings.BASE_DIR,
+        env=clean | {f"MEMORYHUB_{name}": "per haps"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 1
+    assert f"MEMORYHUB_{name}" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_migrate_makes_a_home_that_is_its_owners_alone(tmp_path):
+    home = tmp_path / "deep" / "home"
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("MEMORYHUB_", "DJANGO_"))}
+    ran = subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
+        cwd=settings.BASE_DIR,
+        env=clean | {"MEMORYHUB_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert home.stat().st_mode & 0o777 == 0o700
