@@ -100,6 +100,8 @@ def _agents() -> Iterator[Finding]:
         places.append((layout.OWNER, owner))
     for scope_id, root in places:
         try:
+            if root.is_dir() and not os.access(root, os.W_OK | os.X_OK):
+                yield Finding("files", f"The folder {root} cannot be written.", scope_id)
             for trouble in store.troubles(root, scope_id, persona):
                 yield Finding("files", trouble.reason, scope_id, trouble.path, trouble.line)
         except MemoryHubError as error:

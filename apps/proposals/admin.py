@@ -88,8 +88,9 @@ class ProposalAdmin(admin.ModelAdmin):
             "strip": _strip(request),
         }
         response = super().changelist_view(request, {**own, **(extra_context or {})})
-        if isinstance(response, TemplateResponse) and "cl" in (response.context_data or {}):
-            response.context_data["groups"] = _groups(response.context_data["cl"].result_list)  # type: ignore[index]
+        context = response.context_data if isinstance(response, TemplateResponse) else None
+        if context and "cl" in context:
+            context["groups"] = _groups(context["cl"].result_list, self.has_decide_permission(request))
         return response
 
     def change_view(
@@ -245,7 +246,7 @@ class ProposalAdmin(admin.ModelAdmin):
         return HttpResponseRedirect(reverse("admin:proposals_proposal_changelist"))
 
 
-def _groups(rows: Iterable[Proposal]) -> list[dict[str, Any]]:
+def _groups(rows: Iterable[Proposal], may_decide: bool) -> list[dict[str, Any]]:
     """The rows of one page of the list: what can lose something, what is quick, what is decided."""
     listed = list(rows)
     written = ledger.states(one.batch for one in listed if one.batch)
@@ -255,6 +256,8 @@ def _groups(rows: Iterable[Proposal]) -> list[dict[str, Any]]:
         "quick": {"title": _("Quick"), "hint": _("Nothing goes, and no check says stop."), "lines": []},
         "decided": {"title": _("Decided"), "hint": _("Opening one offers undo or reopening."), "lines": []},
     }
+    if not may_decide:
+        named["decided"]["hint"] = ""
     for one in listed:
         pending = one.state == Proposal.State.PENDING
         key = "decided" if not pending else "time" if sentences.wants_time(one.analysis) else "quick"

@@ -179,6 +179,7 @@ def _stuck_page(request: HttpRequest, batch: Batch, actor: access.Actor, notice:
         "files": [ledger_present.FileChange(one.path, words[one.standing], "", ()) for one in recovery.standings(batch)]
         if is_stuck
         else [],
+        "has_proposal": bool(batch.proposal),
         "resolve_url": reverse("web:stuck", args=[batch.public_id]),
         "notice": notice,
         "may_resolve": is_stuck and actor.may("decide" if batch.proposal else "write"),

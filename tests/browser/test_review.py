@@ -8,6 +8,8 @@ from tests.browser.conftest import PICTURES
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SIZES = {1440: 1000, 390: 844}
+# For so long after a decision no other can be taken (static/memoryhub.js).
+A_MOMENT = 1_100
 
 
 def sign_in(page, live_server):
@@ -44,6 +46,7 @@ def test_the_way_from_sign_in_to_a_changed_file_and_back(page, live_server, bake
     page.get_by_text("Taken back.").wait_for()
     assert memory.read_bytes() == before
 
+    page.wait_for_timeout(A_MOMENT)
     page.get_by_role("button", name="Reopen").click()
     page.get_by_text("It waits again.").wait_for()
     assert Proposal.objects.filter(state="pending").count() == 2
@@ -74,6 +77,105 @@ def test_rejecting_with_a_reason_by_keyboard_alone(page, live_server, bakery, re
     page.get_by_text("Rejected for coach.").wait_for()
     proposal.refresh_from_db()
     assert (proposal.state, proposal.decision_reason) == ("rejected", "Not lasting: only this week")
+
+
+def first_review(page, live_server):
+    sign_in(page, live_server)
+    page.get_by_role("link", name="Review from the top").click()
+    page.get_by_role("button", name="Approve").wait_for()
+
+
+def states():
+    return sorted(Proposal.objects.values_list("state", flat=True))
+
+
+def test_a_double_press_decides_once(page, live_server, bakery, reviewer):
+    """The next proposal comes up under the same key and the same pointer; nobody has seen it yet."""
+    first_review(page, live_server)
+    page.keyboard.press("a")
+    page.locator("#said .strip").wait_for()
+    page.keyboard.press("a")
+    page.keyboard.press("u")
+    page.get_by_role("button", name="Approve").click()
+    page.keyboard.press("r")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(300)
+    assert states() == ["approved", "pending"]
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(A_MOMENT)
+    page.keyboard.press("a")
+    page.get_by_role("heading", name="Nothing waits.").wait_for()
+    assert states() == ["approved", "approved"]
+
+
+def test_a_key_held_down_decides_nothing(page, live_server, bakery, reviewer):
+    first_review(page, live_server)
+    page.evaluate("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'a', repeat: true, bubbles: true}))")
+    page.wait_for_timeout(300)
+    assert states() == ["pending", "pending"]
+
+
+def test_the_last_decision_is_taken_back_by_key_from_the_list_and_from_its_own_page(
+    page, live_server, bakery, reviewer
+):
+    memory = bakery / "MEMORY.md"
+    before = memory.read_bytes()
+    Proposal.objects.filter(agent_id="coach").delete()
+    proposal = Proposal.objects.get()
+    review = f"{live_server.url}/admin/proposals/proposal/{proposal.public_id}/review/"
+    first_review(page, live_server)
+    page.keyboard.press("a")
+    page.get_by_role("heading", name="Nothing waits.").wait_for()
+    assert memory.read_bytes() != before
+    page.wait_for_timeout(A_MOMENT)
+    page.keyboard.press("u")
+    page.get_by_text("Taken back.").wait_for()
+    assert memory.read_bytes() == before
+    page.wait_for_timeout(A_MOMENT)
+    page.get_by_role("button", name="Reopen").click()
+    page.get_by_text("It waits again.").wait_for()
+    page.wait_for_timeout(A_MOMENT)
+    page.keyboard.press("a")
+    page.get_by_role("heading", name="Nothing waits.").wait_for()
+    page.goto(review.replace(proposal.public_id, Proposal.objects.latest("id").public_id))
+    page.keyboard.press("u")
+    page.get_by_text("Taken back.").wait_for()
+    assert memory.read_bytes() == before
+
+
+def test_a_rejection_is_reopened_by_key(page, live_server, bakery, reviewer):
+    first_review(page, live_server)
+    page.keyboard.press("r")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    page.get_by_text("Rejected for").wait_for()
+    page.wait_for_timeout(A_MOMENT)
+    page.keyboard.press("u")
+    page.get_by_text("It waits again.").wait_for()
+    assert states() == ["pending", "pending", "rejected"]
+
+
+def test_the_source_key_opens_the_first_source_in_sight_above_the_bar(page, live_server, bakery, reviewer):
+    page.set_viewport_size({"width": 1440, "height": 560})
+    first_review(page, live_server)
+    page.keyboard.press("s")
+    opened = page.locator(".quote.open")
+    opened.wait_for()
+    for _ in range(3):
+        page.keyboard.press("j")
+    page.keyboard.press("s")
+    page.wait_for_timeout(200)
+    quote, bar = opened.last.bounding_box(), page.locator("#bar").bounding_box()
+    assert quote["y"] + quote["height"] <= bar["y"]
+
+
+def test_the_bar_of_the_list_comes_with_the_first_tick(page, live_server, bakery, reviewer):
+    sign_in(page, live_server)
+    page.goto(f"{live_server.url}/admin/proposals/proposal/")
+    reject = page.get_by_role("button", name="Reject selected")
+    assert not reject.is_visible()
+    page.locator(".action-select").first.check()
+    assert reject.is_visible()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

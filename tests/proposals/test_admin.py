@@ -228,3 +228,159 @@ def test_the_list_tells_what_wants_time_from_what_is_quick_and_can_be_narrowed_t
     stops = mai.get(f"{LIST}?worst=stop").content.decode().partition('id="result_list"')[2]
     assert present.url(slow) in stops
     assert present.url(quick) not in stops
+
+
+def approved(mai, proposal):
+    return mai.post(address(proposal, "approve"), {"seen": services.preview(proposal).digest}, follow=True)
+
+
+def in_default(text=b"x"):
+    return services.propose_rewrite(
+        "default", path="MEMORY.md", text=text, previous=None, reasons="", analysis={}, source="memory:consolidate"
+    )
+
+
+def test_after_the_last_decision_the_list_offers_to_take_it_back(mai, propose, memory):
+    proposal = propose(NEW)
+    page = approved(mai, proposal)
+    assert page.redirect_chain[-1][0] == LIST
+    strip = page.content.decode().partition('class="strip"')[2].partition("</form>")[0]
+    assert address(proposal, "undo") in page.content.decode()
+    assert "Approved for coach." in strip and 'data-key="u"' in strip and ">Undo<" in strip
+
+
+def test_a_rejection_can_be_reopened_from_the_strip_and_only_while_nobody_did(mai, propose, memory):
+    proposal = propose(NEW)
+    page = mai.post(address(proposal, "reject"), {"why": "", "reason": ""}, follow=True).content.decode()
+    strip = page.partition('class="strip"')[2].partition("</form>")[0]
+    assert address(proposal, "reopen") in strip
+    assert 'data-key="u"' in strip and ">Reopen<" in strip
+    services.reopen(proposal.public_id, actor=person_of(mai))
+    assert 'class="strip"' not in mai.get(LIST).content.decode()
+
+
+def person_of(client):
+    from apps import access
+
+    return access.staff(User.objects.get(username="mai"), via="web")
+
+
+def test_the_strip_stays_while_the_decision_can_be_taken_back_and_no_longer(mai, propose, memory):
+    proposal, other = propose(NEW), in_default()
+    approved(mai, proposal)
+    for _ in range(2):
+        assert "Approved for coach." in mai.get(address(other)).content.decode()
+    own = mai.get(address(proposal)).content.decode()
+    assert 'class="strip"' not in own
+    assert own.count('data-key="u"') == 1
+    undone = mai.post(address(proposal, "undo"), follow=True).content.decode()
+    assert "Taken back." in undone and "Approved for coach." not in undone
+    assert 'class="strip"' not in mai.get(address(other)).content.decode()
+
+
+def test_a_write_taken_back_elsewhere_takes_the_strip_with_it(mai, propose, memory):
+    from apps.agents import services as agents
+
+    proposal, other = propose(NEW), in_default()
+    approved(mai, proposal)
+    proposal.refresh_from_db()
+    agents.undo(proposal.batch, actor=person_of(mai))
+    assert 'class="strip"' not in mai.get(address(other)).content.decode()
+
+
+def test_a_refused_decision_replaces_the_strip(mai, propose, memory, home):
+    proposal, other = propose(NEW), in_default()
+    approved(mai, proposal)
+    (home / "MEMORY.md").write_text("by hand\n")
+    refused = mai.post(address(other, "approve"), {"seen": services.preview(other).digest}).content.decode()
+    assert "Not approved." in refused
+    assert 'class="strip"' not in refused
+    assert 'class="strip"' not in mai.get(LIST).content.decode()
+
+
+def test_the_button_names_everything_it_writes(mai, propose, memory):
+    before = b"- tea with milk (2026-01-01)\n- one\n"
+    memory.write_bytes(before)
+    proposal = services.propose_rewrite(
+        "coach",
+        path="MEMORY.md",
+        text=b"- tea with milk (2026-02-02)\n- one\n- three apples\n- four pears\n",
+        previous=before,
+        reasons="",
+        analysis={"counts": {"added": 2, "redated": 1}},
+        source="x",
+    )
+    page = mai.get(address(proposal)).content.decode()
+    assert "Approve all 2 and 1 date<" in page
+    assert "2 entries change, 1 date" in page
+
+
+@pytest.mark.parametrize(
+    ("entries", "dates", "button", "count"),
+    [
+        (0, 0, "Approve", ""),
+        (1, 0, "Approve", "1 entry changes"),
+        (3, 0, "Approve all 3", "3 entries change"),
+        (0, 1, "Approve 1 date", "1 date"),
+        (0, 4, "Approve all 4 dates", "4 dates"),
+        (1, 1, "Approve 1 and 1 date", "1 entry changes, 1 date"),
+        (1_200, 2, "Approve all 1,200 and 2 dates", "1,200 entries change, 2 dates"),
+    ],
+)
+def test_entries_and_dates_in_numbers(entries, dates, button, count):
+    from apps.proposals import sentences
+
+    assert (sentences.approve(entries, dates), sentences.how_much(entries, dates)) == (button, count)
+
+
+def test_list_walk_and_home_go_from_the_oldest_waiting_to_the_newest(mai, propose, memory, home):
+    from apps.agents import registry
+
+    registry.add("kira")
+    rows = [in_default(), propose("# Memory\n\n- one\n- two\n- three\n")]
+    rows.append(
+        services.propose_rewrite(
+            "kira", path="MEMORY.md", text=b"y", previous=None, reasons="", analysis={}, source="x"
+        )
+    )
+    wanted = [present.url(one) for one in rows]
+    for page in (mai.get("/").content.decode(), mai.get(LIST).content.decode()):
+        lines = page.partition('<ul class="lines">')[2] or page.partition('id="result_list"')[2]
+        places = [lines.index(url) for url in wanted]
+        assert places == sorted(places)
+        assert page.index(wanted[0]) == min(page.index(url) for url in wanted)  # “Review from the top” is the first
+
+
+def test_a_superseded_row_leads_to_its_successor_and_an_undone_one_says_so(mai, propose, memory, person):
+    from apps.agents import services as agents
+
+    old = propose(NEW)
+    new = propose("# Memory\n\n- one\n- five\n")
+    page = mai.get(f"{LIST}?state__exact=superseded").content.decode()
+    assert f'href="{present.url(new)}">See what replaced it' in page
+    assert present.url(old) in page
+    services.approve(new.public_id, seen=None, actor=person)
+    new.refresh_from_db()
+    agents.undo(new.batch, actor=person)
+    assert "<strong>Taken back</strong>" in mai.get(f"{LIST}?state__exact=approved").content.decode()
+
+
+def test_keys_are_told_only_where_they_work(mai, propose, memory):
+    proposal = propose(NEW)
+    assert "<kbd>j</kbd>" in mai.get(address(proposal)).content.decode()
+    assert "<kbd>j</kbd>" not in mai.get(address(proposal) + "?view=whole").content.decode()
+
+
+def test_a_reader_sees_no_button_that_would_be_refused(client, propose, memory, person):
+    rejected = propose(NEW)
+    services.reject(rejected.public_id, actor=person)
+    written = propose("# Memory\n\n- one\n- six\n")
+    services.approve(written.public_id, seen=None, actor=person)
+    reader = User.objects.create_user("bob", is_staff=True)
+    reader.user_permissions.add(Permission.objects.get(codename="view_proposal"))
+    client.force_login(reader)
+    for proposal in (rejected, written):
+        page = client.get(address(proposal)).content.decode()
+        for name in ("approve", "reject", "undo", "reopen"):
+            assert address(proposal, name) not in page
+    assert "undo or reopening" not in client.get(LIST).content.decode()

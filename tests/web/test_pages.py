@@ -190,3 +190,259 @@ def test_staff_without_permissions_reach_no_page_that_shows_memory(client, crew,
     assert 403 in seen
     for path in ("/", f"/stuck/{stuck.public_id}/", "/memory/coach/MEMORY.md"):
         assert client.get(path).status_code == 403
+
+
+@pytest.fixture
+def root(client: Client, db) -> Client:
+    client.force_login(User.objects.create_superuser("root"))
+    return client
+
+
+def test_a_home_without_agents_says_the_next_step(root, home):
+    page = root.get("/").content.decode()
+    assert "manage.py agents sync" in page
+    assert "/admin/agents/agent/add/" in page
+    assert "manage.py agents sync" in root.get("/admin/agents/agent/").content.decode()
+
+
+def run_of(agent, **fields):
+    from apps.runs.models import Run
+
+    return Run.objects.create(kind="consolidate", agent_id=agent, state="done", **fields)
+
+
+def proposed(scope, run, text="- new\n"):
+    from apps.proposals import services
+
+    numbers = {"counts": {"added": 1}}
+    return services.propose_rewrite(
+        scope.id,
+        path="MEMORY.md",
+        text=text.encode(),
+        previous=None,
+        reasons="",
+        analysis=numbers,
+        source="x",
+        run=run.public_id,
+    )
+
+
+def test_a_proposed_run_tells_how_its_proposal_stands_now(root, scope, person):
+    """Not how it stood when the run ended: on Home, in Activity, on its own page."""
+    from apps.proposals import services
+
+    run = run_of("coach", outcome="proposed", summary="Adds 1. Proposal waits for a person.")
+    one = proposed(scope, run)
+    pages = ("/", "/admin/runs/run/", f"/admin/runs/run/{run.pk}/change/")
+
+    def told(word):
+        for address in pages:
+            page = root.get(address).content.decode()
+            assert word in page, address
+            assert "waits for a person" not in page, address
+
+    told("Waits")
+    assert f"{one.public_id}/review/" in root.get("/").content.decode()
+    services.approve(one.public_id, seen=None, actor=person)
+    told("Approved")
+    from apps.agents import services as agents
+
+    one.refresh_from_db()
+    agents.undo(one.batch, actor=person)
+    told("Taken back")
+
+
+def test_runs_that_found_nothing_newer_are_one_quiet_line(root, crew):
+    for agent in ("coach", "default", "coach"):
+        run_of(agent, outcome="nothing_newer", summary="Nothing is newer than the memory; no model was asked.")
+    page = root.get("/").content.decode()
+    assert "3 runs found nothing newer than the memory: coach, default." in page
+    assert "no model was asked" not in page
+
+
+def test_a_single_idle_run_speaks_for_itself(root, crew):
+    run_of("coach", outcome="nothing_newer", summary="Nothing is newer than the memory; no model was asked.")
+    assert "no model was asked" in root.get("/").content.decode()
+
+
+def test_a_run_names_the_notes_it_read_as_links_while_they_are_there(root, scope):
+    (scope.root / "memory" / "2026-09-18.md").write_text("# day\n")
+    run = run_of("coach", read=["2026-09-17:aaaa1111", "2026-09-18:bbbb2222"], left_out=["2026-09-19:cccc3333"])
+    page = root.get(f"/admin/runs/run/{run.pk}/change/").content.decode()
+    assert 'href="/memory/coach/memory/2026-09-18.md"' in page
+    assert "<li>2026-09-17</li>" in page
+    assert "Left for a later run" in page
+    assert "aaaa1111" not in page and "cccc3333" not in page
+    assert "/history/" not in page
+
+
+def test_the_history_names_the_token_and_leads_to_file_proposal_and_run(root, scope):
+    from apps import access
+    from apps.agents import queries, registry
+    from apps.agents.models import Token
+
+    token, _ = registry.issue_token("night bot", rights=["read", "write"], actor=access.operator())
+    actor = queries.token_actor(token, "job:x", via="api")
+    run = run_of("coach")
+    one = proposed(scope, run)
+    with ledger.writing(scope) as desk:
+        batch = desk.write(
+            [Change("MEMORY.md", None, b"- a\n")], actor=actor, run=run.public_id, proposal=one.public_id
+        )
+    address = f"/admin/ledger/batch/{batch.pk}/change/"
+    for page in (root.get(address).content.decode(), root.get("/admin/ledger/batch/").content.decode()):
+        assert "night bot" in page
+        assert token.public_id not in page
+    page = root.get(address).content.decode()
+    for link in ("/memory/coach/MEMORY.md", f"{one.public_id}/review/", f"/admin/runs/run/{run.pk}/change/"):
+        assert f'{link}"' in page
+    Token.objects.all().delete()
+    assert token.public_id in root.get(address).content.decode()
+
+
+def test_a_write_that_was_taken_back_says_so_in_the_list_until_that_is_taken_back_too(root, scope, person):
+    from apps.agents import services as agents
+
+    with ledger.writing(scope) as desk:
+        batch = desk.write([Change("MEMORY.md", None, b"- a\n")], actor=person)
+
+    def states():
+        rows = root.get("/admin/ledger/batch/").content.decode().split('class="field-how">')[1:]
+        return [row.partition("<")[0] for row in rows]
+
+    assert states() == ["Done"]
+    undo = agents.undo(batch.public_id, actor=person)
+    assert states() == ["Done", "Taken back"]
+    assert (
+        f"/admin/ledger/batch/{undo.pk}/change/" in root.get(f"/admin/ledger/batch/{batch.pk}/change/").content.decode()
+    )
+    agents.undo(undo.public_id, actor=person)
+    assert states() == ["Done", "Taken back", "Done"]
+
+
+def test_the_file_page_lists_the_notes_and_leads_back(mai, scope):
+    for day in ("2026-09-18", "2026-09-19"):
+        (scope.root / "memory" / f"{day}.md").write_text("# đi\n")
+    page = mai.get("/memory/coach/MEMORY.md").content.decode()
+    assert page.index("memory/2026-09-19.md") < page.index("memory/2026-09-18.md")
+    assert "5 characters" in page
+    assert "coach has no MEMORY.md. The first approved night makes it, or write it now." in page
+    assert "The file is empty." not in page
+    assert "/admin/agents/agent/" in page
+    note = mai.get("/memory/coach/memory/2026-09-18.md").content.decode()
+    assert 'href="/memory/coach/memory/2026-09-18.md" aria-current="page"' in note
+    assert 'href="/memory/coach/MEMORY.md"' in note
+    (scope.root / "MEMORY.md").write_text("")
+    assert "The file is empty." in mai.get("/memory/coach/MEMORY.md").content.decode()
+
+
+def test_memory_is_the_section_one_is_in_on_a_files_page(mai, scope):
+    page = mai.get("/memory/coach/MEMORY.md").content.decode()
+    section = page[page.index('href="/admin/agents/agent/"') :].partition(">")[0]
+    assert "aria-current" in section
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [("/nothing/here/", 404), ("/stuck/000000000000/", 404), ("/admin/ledger/batch/1/undo/", 403)],
+)
+def test_refusals_have_our_look_and_a_way_home(mai, crew, address, status):
+    answer = mai.post(address) if status == 403 else mai.get(address)
+    page = answer.content.decode()
+    assert answer.status_code == status
+    assert "memoryhub.css" in page
+    assert 'class="btn first" href="/"' in page
+
+
+def test_pages_of_last_resort_need_no_context():
+    from django.template import loader
+
+    for name, told in (("400.html", "cannot be read"), ("500.html", "Something broke")):
+        page = loader.get_template(name).render()
+        assert told in page and "memoryhub.css" in page and 'href="/"' in page
+
+
+def test_a_refused_request_leaves_one_line_in_the_log_and_a_fault_its_traceback():
+    import io
+    import logging
+
+    from django.conf import settings
+
+    config = settings.LOGGING
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    for name in config["handlers"]["console"]["filters"]:
+        from django.utils.module_loading import import_string
+
+        handler.addFilter(import_string(config["filters"][name]["()"])())
+    for status in (403, 500):
+        try:
+            raise RuntimeError(f"fault {status}")
+        except RuntimeError as error:
+            record = logging.LogRecord(
+                "django.request", 30, "", 1, "told", None, (type(error), error, error.__traceback__)
+            )
+            record.status_code = status
+            handler.handle(record)
+    text = stream.getvalue()
+    assert "fault 403" not in text
+    assert "fault 500" in text
+
+
+def test_signing_out_and_lists_speak_our_words(root, crew):
+    for address, title in (("agents/agent", "Agents"), ("ledger/batch", "History"), ("runs/run", "Runs")):
+        page = root.get(f"/admin/{address}/").content.decode()
+        assert f"<title>{title} | memoryhub" in page
+        assert "Select " not in page
+        assert "0 history" not in page
+    page = root.post("/admin/logout/").content.decode()
+    assert "You are signed out" in page
+    assert "quality time" not in page
+
+
+def test_the_menu_leads_to_tokens_only_for_whoever_may_see_them(client, root, crew):
+    assert "/admin/agents/token/" in root.get("/").content.decode()
+    client.force_login(User.objects.create_user("bare", is_staff=True))
+    page = client.get("/").content.decode()
+    assert "/admin/agents/token/" not in page
+    assert "Log out" in page
+
+
+def test_without_the_right_to_change_an_agent_there_is_no_way_to_its_directory(client, crew):
+    from django.contrib.auth.models import Permission
+
+    reader = User.objects.create_user("bob", is_staff=True)
+    reader.user_permissions.add(Permission.objects.get(codename="view_agent"))
+    client.force_login(reader)
+    page = client.get("/admin/agents/agent/coach/change/").content.decode()
+    assert "agents/coach" in page
+    assert "/directory/" not in page
+    client.force_login(User.objects.create_superuser("root"))
+    assert "/directory/" in client.get("/admin/agents/agent/coach/change/").content.decode()
+
+
+def test_an_agent_that_was_refused_has_no_directory_to_change(root, home):
+    page = root.post("/admin/agents/agent/add/", {"id": "kira", "name": "", "zone": "Mars/X", "model": ""})
+    assert "is not a time zone" in page.content.decode()
+    assert "/directory/" not in page.content.decode()
+
+
+def test_tokens_are_told_in_words_and_never_linked_by_their_hash(root, crew):
+    from apps.agents.models import Token
+
+    form = root.get("/admin/agents/token/add/").content.decode()
+    assert "Every agent" in form
+    assert "append to a day" in form
+    issued = root.post(
+        "/admin/agents/token/add/",
+        {"name": "bot", "agent": "", "rights": ["read", "decide"], "expiry_0": "", "expiry_1": ""},
+    ).content.decode()
+    assert "No end; revoke it when it is no longer needed." in issued
+    token = Token.objects.get()
+    page = root.get("/admin/agents/token/").content.decode()
+    assert "read, decide" in page and "every agent" in page and "no end" in page
+    asked = root.post(
+        "/admin/agents/token/", {"action": "delete_selected", "_selected_action": [token.pk]}
+    ).content.decode()
+    for shown in (page, asked, root.get("/admin/").content.decode()):
+        assert f"/{token.pk}/" not in shown
