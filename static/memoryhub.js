@@ -56,7 +56,7 @@
   // nothing can be decided here: a double press must not approve what nobody has seen.
   let shownAt = Infinity;
   addEventListener('pageshow', () => { shownAt = performance.now(); });
-  const justDecided = () => document.querySelector('#said .strip') && false;
+  const justDecided = () => document.querySelector('#said .strip') && performance.now() < shownAt + 1000;
 
   // A decision on its way: the button keeps its size and says so, and no other can be taken.
   document.addEventListener('submit', (event) => {

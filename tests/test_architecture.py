@@ -16,7 +16,7 @@ APPS = ROOT / "apps"
 
 # Packages form one line; each may import those to its left. The last ones are doors and ignore each other.
 LINE = [
-    "errors", "access", "vault", "search", "llm", "ledger", "console", "runs",
+    "errors", "access", "vault", "search", "llm", "ledger", "console", "records", "runs",
     "facts", "wiki", "agents", "proposals", "jobs", "tools",
 ]  # fmt: skip
 DOORS = ["api", "mcp", "web"]
@@ -51,7 +51,12 @@ class Module:
     @property
     def layer(self) -> str:
         parts = self.path.relative_to(APPS).parts
-        if self.package in DOORS or "commands" in parts or self.path.stem in DOOR_FILES or self.package == "console":
+        if (
+            self.package in DOORS
+            or "commands" in parts
+            or self.path.stem in DOOR_FILES
+            or self.package in {"console", "records"}
+        ):
             return "doors"
         if self.package in LIBRARIES:
             return "plain"

@@ -19,16 +19,17 @@ from apps.agents import queries, registry
 from apps.agents.models import Agent, Token
 from apps.errors import MemoryHubError
 from apps.ledger.present import moment
+from apps.records import CalmAdmin
 
 # What a token may do, as the form and the list say it.
 RIGHT_WORDS = {
     "read": gettext_lazy("Read: memory, notes, history and proposals."),
     "write_notes": gettext_lazy("Add notes: append to a day's note."),
-    "write": gettext_lazy("Write: change memory files directly, with no proposal."),
-    "propose": gettext_lazy("Propose: suggest changes for a person to decide."),
-    "decide": gettext_lazy("Decide: approve and reject what waits."),
-    "manage": gettext_lazy("Manage: add and change agents, start runs."),
-    "present": gettext_lazy("Presence: may say that a person is at the other end."),
+    "write": gettext_lazy("Write: replace memory, delete notes, undo, without a proposal; needs presence too."),
+    "propose": gettext_lazy("Propose: suggest changes for a person to decide; no call asks for it yet."),
+    "decide": gettext_lazy("Decide: approve and reject what waits; needs presence too."),
+    "manage": gettext_lazy("Manage: add and change agents; no call asks for it yet."),
+    "present": gettext_lazy("Presence: a person is at the other end when the source is chat, telegram or api."),
 }
 
 
@@ -59,7 +60,7 @@ class AgentForm(forms.ModelForm):
 
 
 @admin.register(Agent)
-class AgentAdmin(admin.ModelAdmin):
+class AgentAdmin(CalmAdmin):
     form = AgentForm
     # One at a time: taking an agent out of the crew ends its tokens.
     actions = None
@@ -169,7 +170,7 @@ class TokenForm(forms.ModelForm):
 
 
 @admin.register(Token)
-class TokenAdmin(admin.ModelAdmin):
+class TokenAdmin(CalmAdmin):
     form = TokenForm
     list_display = ("name", "agent", "may", "issued", "until")
     list_filter = ("agent",)

@@ -27,6 +27,7 @@ from apps.ledger.present import moment
 from apps.proposals import present, queries, sentences, services
 from apps.proposals.models import Proposal
 from apps.proposals.review import Notice, Strip
+from apps.records import RecordAdmin
 
 # What the chips of the reject panel say; the word goes into the stored reason.
 CHIPS = {
@@ -53,21 +54,12 @@ class WorstFilter(admin.SimpleListFilter):
 
 
 @admin.register(Proposal)
-class ProposalAdmin(admin.ModelAdmin):
+class ProposalAdmin(RecordAdmin):
     list_filter = ("state", WorstFilter, "agent_id")
     show_facets = admin.ShowFacets.ALWAYS
     search_fields = ("public_id", "agent_id", "name")
     list_per_page = 50
     actions = ("reject_selected",)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Proposal | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Proposal | None = None) -> bool:
-        return False
 
     def has_decide_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("proposals.decide_proposal")

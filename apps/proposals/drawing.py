@@ -17,7 +17,7 @@ from apps.agents import store
 from apps.errors import NotFound, StorageFailed
 from apps.proposals import marking, sentences, support, warnings
 from apps.proposals.models import Proposal
-from apps.proposals.review import Evidence, QuotedLine, Row, Segment, Source
+from apps.proposals.review import Evidence, Link, QuotedLine, Row, Segment, Source
 from apps.vault import files, folding, lines
 from apps.vault.pairing import Difference
 
@@ -122,10 +122,14 @@ class Drawing:
             self._notes[path] = lines.split(store.decode(data))
         return self._notes[path]
 
-    def note_url(self, day: str) -> str:
-        """The page of the first note of that day among those the run read, or empty text."""
+    def note_of(self, day: str) -> Link | None:
+        """The first note of that day among those the run read."""
         paths = [path for path in self.proposal.analysis.get("notes", []) if support.note_date(path) == day]
-        return reverse("web:file", args=[self.proposal.scope, paths[0]]) if paths else ""
+        if not paths:
+            return None
+        return Link(
+            _("Note %(day)s") % {"day": sentences.day(day)}, reverse("web:file", args=[self.proposal.scope, paths[0]])
+        )
 
 
 def _warned(found: Sequence[warnings.Warning], side: str) -> list[marking.Warned]:

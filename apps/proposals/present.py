@@ -9,14 +9,13 @@ from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
-from django.utils.formats import date_format
-from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
 from apps.access import Actor
 from apps.agents import store
 from apps.errors import NotFound, StorageFailed
 from apps.ledger import queries as ledger
+from apps.ledger.present import moment
 from apps.proposals import marking, queries, reasons, sentences, services
 from apps.proposals.drawing import Drawing
 from apps.proposals.models import Proposal
@@ -147,7 +146,7 @@ def _redated(drawing: Drawing, differences: Sequence[Difference]) -> Redated | N
     for one in differences:
         if one.new and drawing.only_date(one):
             old_date, new_date = (lines.date_suffix(entry.text) or "" for entry in (one.old[0], one.new))
-            rows.append(RedatedRow(marking.bare(one.new), old_date, new_date, drawing.note_url(new_date)))
+            rows.append(RedatedRow(marking.bare(one.new), old_date, new_date, drawing.note_of(new_date)))
     return Redated(len(rows), tuple(rows)) if rows else None
 
 
@@ -175,7 +174,7 @@ def _digest(proposal: Proposal) -> str:
 
 def _facts_line(proposal: Proposal) -> tuple[Piece, ...]:
     """When, from what, by which run and model, in one quiet line."""
-    pieces = [Piece(_when(proposal.created_at))]
+    pieces = [Piece(moment(proposal.created_at))]
     if proposal.intent["previous"] is None and proposal.state == Proposal.State.PENDING:
         pieces.insert(0, Piece(_("%(file)s is not there yet.") % {"file": proposal.name} + " "))
     notes = sentences.notes(proposal.analysis.get("notes", []))
@@ -197,17 +196,15 @@ def _facts_line(proposal: Proposal) -> tuple[Piece, ...]:
     return (*pieces, Piece(f": {', '.join(filter(None, told))}."))
 
 
-def _when(moment: Any) -> str:
-    return date_format(localtime(moment), "D j M Y, H:i").replace(" ", "\u00a0")
-
-
 def outcome(proposal: Proposal) -> str:
     """How a decided proposal ended, in one sentence; empty while it waits."""
     if proposal.state == Proposal.State.PENDING:
         return ""
-    when = _when(proposal.resolved_at) if proposal.resolved_at else ""
+    when = moment(proposal.resolved_at) if proposal.resolved_at else ""
     if proposal.state == Proposal.State.SUPERSEDED:
-        return _("Superseded on %(when)s.") % {"when": when}
+        if not proposal.superseded_by:
+            return _("Superseded on %(when)s: %(file)s had changed.") % {"when": when, "file": proposal.name}
+        return _("Superseded on %(when)s by a newer proposal.") % {"when": when}
     facts = {"who": proposal.decided_by, "when": when}
     if proposal.state == Proposal.State.REJECTED:
         told = _("Rejected by %(who)s on %(when)s.") % facts

@@ -135,11 +135,17 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Link:
+    label: str
+    url: str
+
+
+@dataclass(frozen=True)
 class RedatedRow:
     text: str
     old_date: str
     new_date: str
-    url: str = ""
+    source: Link | None = None
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from apps.ledger import present, queries
 from apps.ledger.models import Batch
 from apps.proposals import sentences
 from apps.proposals.models import Proposal
+from apps.records import RecordAdmin
 from apps.runs.models import Run
 from apps.web import trail
 
@@ -32,7 +33,7 @@ class AgentFilter(admin.AllValuesFieldListFilter):
         self.title = _("agent")
 
 
-class Record(admin.ModelAdmin):
+class Record(RecordAdmin):
     """Rows to read, never to make, change or delete."""
 
     list_per_page = 50

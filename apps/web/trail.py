@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from apps import access
 from apps.agents import reading, registry
-from apps.errors import Forbidden, Invalid, NotFound
+from apps.errors import NotFound
 from apps.ledger import present as ledger
 from apps.ledger import queries as batches
 from apps.ledger.models import Batch

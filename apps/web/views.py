@@ -10,12 +10,13 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from apps import access
 from apps.agents import queries as agents
 from apps.agents import reading
-from apps.errors import Forbidden, Invalid, MemoryHubError, NotFound
+from apps.errors import Forbidden, Invalid, MemoryHubError, NotFound, StorageFailed
 from apps.ledger import present as ledger_present
 from apps.ledger import queries as ledger
 from apps.ledger import recovery
@@ -42,6 +43,7 @@ def _staff(request: HttpRequest, right: str = "read") -> access.Actor:
     return actor
 
 
+@never_cache
 @login_required
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
@@ -139,6 +141,7 @@ def _run_line(request: HttpRequest, run: Run) -> dict[str, Any]:
     }
 
 
+@never_cache
 @login_required
 @require_http_methods(["GET", "POST"])
 def stuck(request: HttpRequest, batch_id: str) -> HttpResponse:
@@ -165,20 +168,13 @@ def stuck(request: HttpRequest, batch_id: str) -> HttpResponse:
 def _stuck_page(request: HttpRequest, batch: Batch, actor: access.Actor, notice: Notice | None = None) -> HttpResponse:
     batch.refresh_from_db()
     is_stuck = batch.state == Batch.State.STUCK
-    words = {
-        "before": _("Not written yet."),
-        "after": _("Written."),
-        "other": _("Changed by somebody in the middle."),
-    }
     page = {
         "title": _("%(scope)s is half written") % {"scope": batch.scope}
         if is_stuck
         else _("This write is %(state)s") % {"state": batch.get_state_display()},
         "why": _("A file was changed while this was being written, so the rest was left alone.") if is_stuck else "",
         "facts_line": trail.facts(request, batch),
-        "files": [ledger_present.FileChange(one.path, words[one.standing], "", ()) for one in recovery.standings(batch)]
-        if is_stuck
-        else [],
+        "files": _stuck_files(batch) if is_stuck else [],
         "has_proposal": bool(batch.proposal),
         "resolve_url": reverse("web:stuck", args=[batch.public_id]),
         "notice": notice,
@@ -187,6 +183,23 @@ def _stuck_page(request: HttpRequest, batch: Batch, actor: access.Actor, notice:
     return render(request, "web/stuck.html", {"stuck": page}, status=409 if notice else 200)
 
 
+def _stuck_files(batch: Batch) -> list[ledger_present.FileChange]:
+    """Every file of the batch and how it stands; a folder out of reach is told: then above all this page must open."""
+    words = {
+        "before": _("Not written yet."),
+        "after": _("Written."),
+        "other": _("Changed by somebody in the middle."),
+    }
+    try:
+        standings = recovery.standings(batch)
+    except StorageFailed as error:
+        return [
+            ledger_present.FileChange(row.path, _("Out of reach."), error.message, ()) for row in batch.changes.all()
+        ]
+    return [ledger_present.FileChange(one.path, words[one.standing], "", ()) for one in standings]
+
+
+@never_cache
 @login_required
 @require_GET
 def file(request: HttpRequest, scope_id: str, path: str) -> HttpResponse:
@@ -196,6 +209,8 @@ def file(request: HttpRequest, scope_id: str, path: str) -> HttpResponse:
         found = reading.file(scope_id, path, actor=actor)
     except (NotFound, Invalid) as error:
         raise Http404 from error
+    except StorageFailed as error:
+        return render(request, "web/unreadable.html", {"path": path, "why": error.message}, status=507)
     if "raw" in request.GET:
         return HttpResponse(found.text, content_type="text/plain; charset=utf-8")
     wanted = request.GET.get("line", "")

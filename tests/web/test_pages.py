@@ -446,3 +446,52 @@ def test_tokens_are_told_in_words_and_never_linked_by_their_hash(root, crew):
     ).content.decode()
     for shown in (page, asked, root.get("/admin/").content.decode()):
         assert f"/{token.pk}/" not in shown
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "q=" + "word " * 3000,
+        "q=%00",
+        "o=-9.99.x",
+        "p=99999",
+        "p=x",
+        "state=%00",
+        "public_id__regex=(",
+        "all=x",
+        "e=1",
+        "nosuch=1",
+    ],
+)
+def test_no_address_makes_a_list_fail(client, crew, stuck, query):
+    client.force_login(User.objects.create_superuser("root"))
+    for name in ("proposals/proposal", "ledger/batch", "runs/run", "agents/agent", "agents/token"):
+        assert client.get(f"/admin/{name}/?{query}").status_code in {200, 302, 400}, name
+
+
+@pytest.mark.parametrize("ticked", ["abc", "", "9" * 23, "1\x00", "-1", "٣"])
+def test_no_selection_makes_a_bulk_rejection_fail(client, crew, ticked):
+    client.force_login(User.objects.create_superuser("root"))
+    answer = client.post("/admin/proposals/proposal/", {"action": "reject_selected", "_selected_action": ticked})
+    assert answer.status_code in {200, 302}
+
+
+def test_pages_open_when_a_folder_or_a_file_is_out_of_reach(client, crew, stuck, scope):
+    client.force_login(User.objects.create_superuser("root"))
+    scope.root.rename(scope.root.with_name("away"))
+    page = client.get(f"/stuck/{stuck.public_id}/")
+    assert (page.status_code, "Out of reach." in page.content.decode()) == (200, True)
+    assert client.post(f"/stuck/{stuck.public_id}/", {"how": "undo"}).status_code == 409
+    unread = client.get("/memory/coach/MEMORY.md")
+    assert (unread.status_code, "Not read." in unread.content.decode()) == (507, True)
+    assert client.get("/").status_code == 200
+    assert client.get(f"/admin/ledger/batch/{stuck.pk}/change/").status_code == 200
+    stuck.refresh_from_db()
+    assert stuck.state == "stuck"
+
+
+def test_pages_that_show_memory_are_kept_in_no_cache(client, crew, scope, staff):
+    client.force_login(staff)
+    (scope.root / "MEMORY.md").write_text("private\n")
+    for path in ("/", "/memory/coach/MEMORY.md", "/memory/coach/MEMORY.md?raw=1"):
+        assert "no-store" in client.get(path)["Cache-Control"]
