@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from apps import access
 from apps.agents import reading, registry
-from apps.errors import NotFound
+from apps.errors import MemoryHubError, NotFound
 from apps.ledger import present as ledger
 from apps.ledger import queries as batches
 from apps.ledger.models import Batch
@@ -85,7 +85,7 @@ def linked(scope_id: str, changes: Iterable[FileChange], actor: access.Actor) ->
 def _readable(scope_id: str, path: str, actor: access.Actor) -> bool:
     try:
         return reading.file(scope_id, path, actor=actor).sha256 is not None
-    except (NotFound, Invalid, Forbidden):
+    except MemoryHubError:
         return False
 
 
@@ -93,7 +93,7 @@ def notes(run: Run, keys: Iterable[str], actor: access.Actor) -> list[Piece]:
     """The notes a run names by their keys (`2026-09-18:1d92…`), each a link if it is still there."""
     try:
         there = {note.day: note.path for note in reading.memory(run.agent_id, actor=actor).notes}
-    except (NotFound, Forbidden):
+    except MemoryHubError:
         there = {}
     names = [key.partition(":")[0] for key in keys]
     return [
