@@ -5,14 +5,14 @@ import os
 import sys
 
 
-def make_home() -> None:
-    """Make the home these two commands set up, its owner's alone: it holds memory, and the database beside it.
+def sets_up_a_home(words: list[str]) -> bool:
+    """Whether this command makes a home that is missing; nothing else does: it may be a disk that is not mounted yet.
 
-    Nothing else makes one, because a missing home may be a disk that is not mounted yet.
+    The demo only makes one that was named, never the one a person would use.
     """
-    from django.conf import settings
-
-    settings.MEMORYHUB_HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if {"-h", "--help"} & set(words):
+        return False
+    return words[:1] == ["migrate"] or (words[:1] == ["demo"] and "MEMORYHUB_HOME" in os.environ)
 
 
 def main() -> None:
@@ -20,9 +20,12 @@ def main() -> None:
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
+    from memoryhub import environment
+
     try:
-        if sys.argv[1:2] in (["migrate"], ["demo"]):
-            make_home()
+        # Before the settings are read: they keep the secret key in the home.
+        if sets_up_a_home(sys.argv[1:]):
+            environment.make_home()
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         sys.exit(f"{error}")

@@ -67,7 +67,7 @@ class Busy(MemoryHubError):
 
 
 class StorageFailed(MemoryHubError):
-    """The disk refuses: `disk_full`, `not_permitted`, `root_missing`, `link_refused`, `io_error`."""
+    """The disk refuses: `disk_full`, `not_permitted`, `root_missing`, `io_error`."""
 
     default_code = "io_error"
 

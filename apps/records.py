@@ -44,6 +44,8 @@ def _is_key(text: str) -> bool:
 class RecordAdmin(CalmAdmin):
     """Rows that are written by services only: to be read here, never added, changed or deleted."""
 
+    list_per_page = 50
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 

@@ -21,12 +21,16 @@ def read(name: str, default: str, environ: Mapping[str, str] = os.environ) -> st
     return environ.get(PREFIX + name, default)
 
 
-def parsed(name: str, text: str, parse: Callable[[str], T], wanted: str) -> T:
-    """What `parse` makes of the text; ImproperlyConfigured naming the variable and what was wanted."""
+def parsed(name: str, text: str, parse: Callable[[str], T], wanted: str, *, told: bool = True) -> T:
+    """What `parse` makes of the text; ImproperlyConfigured naming the variable and what was wanted.
+
+    `told` is False for a value that must not be printed.
+    """
     try:
         return parse(text)
-    except (ValueError, KeyError, OSError) as error:
-        raise ImproperlyConfigured(f"{PREFIX}{name} must be {wanted}, not “{text}”.") from error
+    except (ValueError, KeyError, OSError, RuntimeError) as error:
+        got = f", not “{text}”" if told else ""
+        raise ImproperlyConfigured(f"{PREFIX}{name} must be {wanted}{got}.") from error
 
 
 def boolean(name: str, default: bool, environ: Mapping[str, str] = os.environ) -> bool:
@@ -56,19 +60,33 @@ def words(name: str, default: str = "", environ: Mapping[str, str] = os.environ)
     return [word.strip() for word in read(name, default, environ).split(",") if word.strip()]
 
 
-def folder(name: str, default: str, environ: Mapping[str, str] = os.environ) -> Path:
-    return _absolute(name, read(name, default, environ))
+def home(environ: Mapping[str, str] = os.environ) -> Path:
+    """The real path of the folder where memory lives, whether it is there or not."""
+    return _real("HOME", read("HOME", "~/.memoryhub", environ))
+
+
+def make_home(environ: Mapping[str, str] = os.environ) -> None:
+    """Make the home, its owner's alone: it holds memory, and the database. One that is there stays as it is."""
+    folder = home(environ)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (folder / ".memoryhub").mkdir(exist_ok=True)
+    except OSError as error:
+        raise ImproperlyConfigured(f"{PREFIX}HOME: {folder} cannot be made ({error.strerror}).") from error
 
 
 def folders(name: str, environ: Mapping[str, str] = os.environ) -> list[Path]:
-    return [_absolute(name, word) for word in words(name, "", environ)]
+    return [_real(name, word) for word in words(name, "", environ)]
 
 
-def _absolute(name: str, text: str) -> Path:
-    path = Path(text).expanduser()
-    if not path.is_absolute():
-        raise ImproperlyConfigured(f"{PREFIX}{name} must be an absolute path, not “{text}”.")
-    return path
+def _real(name: str, text: str) -> Path:
+    def real(text: str) -> Path:
+        path = Path(text).expanduser()
+        if not path.is_absolute():
+            raise ValueError(text)
+        return path.resolve()
+
+    return parsed(name, text, real, "an absolute path")
 
 
 def time_zone(name: str, environ: Mapping[str, str] = os.environ) -> str:

@@ -9,8 +9,8 @@ from memoryhub import environment as env
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 # Where memory lives. Its real path is taken once; below it no link is followed.
-MEMORYHUB_HOME = Path(env.folder("HOME", "~/.memoryhub").resolve())
-MEMORYHUB_WORKSPACE_ROOTS = [path.resolve() for path in env.folders("WORKSPACE_ROOTS")]
+MEMORYHUB_HOME = env.home()
+MEMORYHUB_WORKSPACE_ROOTS = env.folders("WORKSPACE_ROOTS")
 MEMORYHUB_PERSONA_FILES = env.words("PERSONA_FILES", "AGENTS.md,SOUL.md,IDENTITY.md,USER.md,TOOLS.md")
 MEMORYHUB_MODEL = env.words("MODEL", "offline")
 
@@ -99,6 +99,7 @@ DATABASES = {
         env.read("DATABASE_URL", f"sqlite:///{MEMORYHUB_HOME / 'memoryhub.sqlite3'}"),
         dj_database_url.parse,
         "an address such as postgres://user@host/name",
+        told=False,
     )
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":

@@ -103,6 +103,10 @@ class AgentAdmin(CalmAdmin):
     def save_model(self, request: HttpRequest, obj: Agent, form: forms.ModelForm, change: bool) -> None:
         """Done by the form already."""
 
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Without the transaction the admin would open: the registry takes locks, and they come first."""
+        return self._changeform_view(request, *args, **kwargs)  # type: ignore[attr-defined]
+
     def has_delete_permission(self, request: HttpRequest, obj: Agent | None = None) -> bool:
         """The master stays."""
         return super().has_delete_permission(request, obj) and not (obj and obj.is_master)

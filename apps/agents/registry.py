@@ -8,14 +8,14 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from apps import access
 from apps.access import RIGHTS, Actor
 from apps.agents import queries
 from apps.agents.models import Agent, Token
-from apps.errors import Conflict, Invalid, NotFound
+from apps.errors import Conflict, Invalid, NotFound, StorageFailed
 from apps.ledger import locks
 from apps.ledger import queries as ledger_queries
 from apps.ledger import services as ledger
@@ -58,6 +58,8 @@ def add(agent_id: str, *, name: str = "", directory: str = "", zone: str = "", m
 @contextmanager
 def _folders_locked() -> Iterator[None]:
     """No two agents get a folder at once: the second would not yet see the first one's."""
+    if connection.in_atomic_block:
+        raise RuntimeError("A transaction is open; the lock of the folders must come first.")
     with lock.held(locks.crew_lock_path(), seconds=settings.MEMORYHUB_LOCK_SECONDS):
         yield
 
@@ -120,7 +122,7 @@ def sync() -> Synced:
             continue
         try:
             add(name)
-        except Invalid as error:
+        except (Invalid, Conflict, StorageFailed) as error:
             result.refused.append((name, error.message))
         else:
             result.added.append(name)

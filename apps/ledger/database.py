@@ -1,5 +1,8 @@
 """What a database that refuses means: busy, full, or out of reach, as errors of ours."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from django.db import OperationalError
 
 from apps.errors import Busy, MemoryHubError, StorageFailed
@@ -19,3 +22,12 @@ def told(error: OperationalError) -> MemoryHubError:
     return StorageFailed(
         f"The database does not answer as it should ({error}). If it is new, run `manage.py migrate`.", code="database"
     )
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn what the database refuses inside into an error of ours."""
+    try:
+        yield
+    except OperationalError as error:
+        raise told(error) from error

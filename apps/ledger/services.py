@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from django.db import OperationalError, connection
+from django.db import connection
 
 from apps.access import Actor
 from apps.errors import Busy, Conflict, MemoryHubError, StorageFailed
@@ -28,15 +28,13 @@ def writing(scope: layout.Scope) -> Iterator[Desk]:
     """
     if connection.in_atomic_block:
         raise RuntimeError("A transaction is open; the scope's lock must come first.")
-    with locks.scope_locked(scope.id) as unclean:
+    with locks.scope_locked(scope.id) as unclean, database.translated():
         desk = Desk(scope)
         try:
             leftover = _recover_scope(scope.id)
             if unclean or leftover:
                 files.remove_temporaries(scope.root, layout.folders(scope.id))
             yield desk
-        except OperationalError as error:
-            raise database.told(error) from error
         finally:
             desk.close()
 
@@ -100,7 +98,8 @@ def undo(batch_id: str, *, desk: Desk, actor: Actor) -> Batch:
     if queries.undone_by(batch_id):
         raise Conflict(f"Batch {batch_id} was undone already.", code="already_undone")
     changes = undoing.plan(batch, desk.read)
-    made = desk.write(changes, actor=actor, reason=f"Undo of {batch_id}", undoes=batch_id)
+    # It belongs to the proposal too: undoing the undo writes what was proposed, and takes the right to decide.
+    made = desk.write(changes, actor=actor, reason=f"Undo of {batch_id}", undoes=batch_id, proposal=batch.proposal)
     if made is None:
         raise Conflict("Nothing of this write is left to undo.", code="nothing_to_undo")
     return made

@@ -195,6 +195,7 @@ class ProposalAdmin(RecordAdmin):
         review = present.review(
             proposal,
             actor=self._actor(request),
+            may=request.user.has_perm,
             show_all="all" in request.GET,
             strip=_strip(request, beside=proposal.public_id),
             **refused,
@@ -297,9 +298,9 @@ def _stands(proposal_id: str, way_back: str) -> bool:
         proposal = queries.proposal(proposal_id)
     except NotFound:
         return False
-    if way_back == "reopen":
-        return proposal.state == Proposal.State.REJECTED and not Proposal.objects.filter(reopens=proposal_id).exists()
     written = queries.written(proposal)
+    if way_back == "reopen":
+        return queries.reopenable(proposal, written)
     return written is not None and written.state == "done"
 
 

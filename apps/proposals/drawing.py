@@ -28,6 +28,7 @@ class Drawing:
 
     proposal: Proposal
     reasons: Mapping[str, str]
+    linked: bool  # whether whoever looks may open the notes themselves
     checks: dict[str, list[warnings.Warning]] = field(init=False)
     supports: Mapping[str, Mapping[str, Any]] = field(init=False)
     _root: Path | None = field(init=False)
@@ -108,7 +109,7 @@ class Drawing:
             found=stored["found"],
             total=stored["total"],
             lines=() if missing else tuple(QuotedLine(line.number, line.text, line.supporting) for line in quoted),
-            url=reverse("web:file", args=[self.proposal.scope, path]) + f"?line={start}#L{start}",
+            url=f"{self._url(path)}?line={start}#L{start}" if self.linked else "",
             missing=missing,
         )
 
@@ -122,10 +123,13 @@ class Drawing:
             self._notes[path] = lines.split(store.decode(data))
         return self._notes[path]
 
+    def _url(self, path: str) -> str:
+        return reverse("web:file", args=[self.proposal.scope, path])
+
     def note_of(self, day: str) -> Link | None:
         """The first note of that day among those the run read."""
         paths = [path for path in self.proposal.analysis.get("notes", []) if support.note_date(path) == day]
-        if not paths:
+        if not paths or not self.linked:
             return None
         return Link(
             _("Note %(day)s") % {"day": sentences.day(day)}, reverse("web:file", args=[self.proposal.scope, paths[0]])

@@ -4,7 +4,7 @@ Everything here reads; deciding is in `services`. A page asks for one proposal,
 the list never does: its numbers were stored when the proposal was made.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -46,6 +46,7 @@ def review(
     proposal: Proposal,
     *,
     actor: Actor,
+    may: Callable[[str], bool],
     show_all: bool = False,
     strip: Strip | None = None,
     notice: Notice | None = None,
@@ -54,6 +55,7 @@ def review(
 ) -> Review:
     """The whole page for one proposal. Never raises for a proposal whose agent or files are gone.
 
+    `may` says whether the person has a permission: nobody is sent to a page that refuses them.
     `strip` tells of the last decision, `notice` of a refused one with what was typed for it.
     """
     numbers = proposal.analysis.get("counts", {})
@@ -61,7 +63,8 @@ def review(
     capped = len(old) + len(new) > MOST_CHARACTERS or sum(numbers.values()) > MOST_DIFFERENCES
     differences = [] if capped else pairing.differences(old, new)
     told, own_words = reasons.by_entry(proposal.reasons, differences)
-    drawing = Drawing(proposal, told)
+    drawing = Drawing(proposal, told, linked=may("agents.view_agent"))
+    written = queries.written(proposal)
     look = [one for one in differences if drawing.wants_a_look(one)]
     backed = [one for one in differences if not drawing.wants_a_look(one) and not drawing.only_date(one)]
     pending, decider = proposal.state == Proposal.State.PENDING, actor.may("decide", proposal.scope)
@@ -72,24 +75,22 @@ def review(
         path=proposal.name,
         title=sentences.counts(numbers),
         verdict=_verdict(look, backed, capped) if pending else "",
-        facts_line=_facts_line(proposal),
+        facts_line=_facts_line(proposal, linked=may("runs.view_run")),
         groups=_groups(drawing, look, backed, show_all=show_all),
         redated=_redated(drawing, differences),
         own_words=tuple(own_words),
         whole_warnings=drawing.whole(),
         consequence=_consequence(proposal) if pending else None,
-        old_text=old,
-        new_text=new,
         old_lines=_lines(old, [entry for one in differences for entry in one.old], "del"),
         new_lines=_lines(new, [one.new for one in differences if one.new], "ins"),
         digest=_digest(proposal),
         capped=capped,
         may_decide=decider,
         pending=pending,
-        outcome=outcome(proposal),
-        outcome_links=_outcome_links(proposal),
-        undo_url=_action(proposal, "undo") if decider and _undoable(proposal) else "",
-        reopen_url=_action(proposal, "reopen") if decider and _reopenable(proposal) else "",
+        outcome=_outcome(proposal, written),
+        outcome_links=_outcome_links(proposal, may),
+        undo_url=_action(proposal, "undo") if decider and written and written.state == "done" else "",
+        reopen_url=_action(proposal, "reopen") if decider and queries.reopenable(proposal, written) else "",
         position=(place.number, place.total) if pending else None,
         previous_url=_url_of(place.previous),
         next_url=_url_of(place.next),
@@ -172,7 +173,7 @@ def _digest(proposal: Proposal) -> str:
         return ""
 
 
-def _facts_line(proposal: Proposal) -> tuple[Piece, ...]:
+def _facts_line(proposal: Proposal, *, linked: bool) -> tuple[Piece, ...]:
     """When, from what, by which run and model, in one quiet line."""
     pieces = [Piece(moment(proposal.created_at))]
     if proposal.intent["previous"] is None and proposal.state == Proposal.State.PENDING:
@@ -185,7 +186,8 @@ def _facts_line(proposal: Proposal) -> tuple[Piece, ...]:
         run = runs.run(proposal.run)
     except NotFound:
         return tuple(pieces)
-    pieces.append(Piece(_("Run %(run)s") % {"run": run.public_id}, reverse("admin:runs_run_change", args=[run.pk])))
+    url = reverse("admin:runs_run_change", args=[run.pk]) if linked else ""
+    pieces.append(Piece(_("Run %(run)s") % {"run": run.public_id}, url))
     told = [run.model or run.provider]
     if run.seconds is not None:
         told.append(sentences.duration(run.seconds))
@@ -196,7 +198,7 @@ def _facts_line(proposal: Proposal) -> tuple[Piece, ...]:
     return (*pieces, Piece(f": {', '.join(filter(None, told))}."))
 
 
-def outcome(proposal: Proposal) -> str:
+def _outcome(proposal: Proposal, written: queries.Written | None) -> str:
     """How a decided proposal ended, in one sentence; empty while it waits."""
     if proposal.state == Proposal.State.PENDING:
         return ""
@@ -209,7 +211,6 @@ def outcome(proposal: Proposal) -> str:
     if proposal.state == Proposal.State.REJECTED:
         told = _("Rejected by %(who)s on %(when)s.") % facts
         return f"{told} “{proposal.decision_reason}”" if proposal.decision_reason else told
-    written = queries.written(proposal)
     told = _("Approved by %(who)s on %(when)s.") % facts
     if written and written.state == "undone":
         return told + " " + _("It was taken back since.")
@@ -218,24 +219,15 @@ def outcome(proposal: Proposal) -> str:
     return told
 
 
-def _outcome_links(proposal: Proposal) -> tuple[Piece, ...]:
+def _outcome_links(proposal: Proposal, may: Callable[[str], bool]) -> tuple[Piece, ...]:
     """Where to read on about a decided proposal: what was written, what is stuck, what replaced it."""
     links = []
     if proposal.batch:
         batch = ledger.batch(proposal.batch)
-        if batch.state == "stuck":
+        if batch.state == "stuck" and may("agents.view_agent"):
             links.append(Piece(_("Look at what is stuck"), reverse("web:stuck", args=[batch.public_id])))
-        links.append(Piece(_("What was written"), reverse("admin:ledger_batch_change", args=[batch.pk])))
+        if may("ledger.view_batch"):
+            links.append(Piece(_("What was written"), reverse("admin:ledger_batch_change", args=[batch.pk])))
     if proposal.superseded_by:
         links.append(Piece(_("See what replaced it"), _url_of(proposal.superseded_by)))
     return tuple(links)
-
-
-def _undoable(proposal: Proposal) -> bool:
-    written = queries.written(proposal)
-    return written is not None and written.state == "done"
-
-
-def _reopenable(proposal: Proposal) -> bool:
-    written = queries.written(proposal)
-    return proposal.state == Proposal.State.REJECTED or (written is not None and written.state == "undone")

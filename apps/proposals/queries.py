@@ -145,7 +145,14 @@ def _written(batch: str, states: dict[str, str], undone: dict[str, str]) -> Writ
 
 def written(one: Proposal) -> Written | None:
     """None unless the proposal was approved and wrote something."""
-    return contents([one])[one.public_id].written
+    states = ledger.states([one.batch] if one.batch else [])
+    return _written(one.batch, states, ledger.undone(states))
+
+
+def reopenable(one: Proposal, how: Written | None) -> bool:
+    """Whether a decided proposal can be made to wait again: rejected or undone, and not reopened before."""
+    declined = one.state == Proposal.State.REJECTED or (how is not None and how.state == "undone")
+    return declined and not Proposal.objects.filter(reopens=one.public_id).exists()
 
 
 def proposed_text(one: Proposal) -> bytes:

@@ -68,8 +68,7 @@ class Source:
 
     `found` of the entry's `total` content words stand in that line. `missing`
     says the note no longer holds it; `lines` is empty then. `label` is a whole
-    phrase ("Note 18 Sep, line 4"), `says` what follows it ("says both"), `url`
-    opens the note at the line.
+    phrase ("Note 18 Sep, line 4"), `url` opens the note at the line.
     """
 
     label: str
@@ -80,7 +79,6 @@ class Source:
     lines: tuple[QuotedLine, ...]
     url: str
     missing: bool = False
-    says: str = ""
 
 
 @dataclass(frozen=True)
@@ -266,8 +264,6 @@ class Review:
     own_words: tuple[str, ...]
     whole_warnings: tuple[Evidence, ...]
     consequence: Consequence | None
-    old_text: str
-    new_text: str
     old_lines: tuple[FileLine, ...]
     new_lines: tuple[FileLine, ...]
     digest: str

@@ -18,9 +18,9 @@ from apps.access import Actor
 from apps.agents import queries as agents
 from apps.agents import services as writing
 from apps.errors import Busy, Conflict, TooLarge
+from apps.ledger import database, texts
 from apps.ledger import queries as ledger_queries
 from apps.ledger import services as ledger
-from apps.ledger import texts
 from apps.ledger.models import Batch
 from apps.proposals import kinds, queries
 from apps.proposals.models import Proposal
@@ -59,7 +59,7 @@ def propose_rewrite(
     origin = {"source": source, "run": run, "at": timezone.now().isoformat(timespec="seconds")}
     for _ in range(3):
         try:
-            with transaction.atomic(durable=True):
+            with database.translated(), transaction.atomic(durable=True):
                 same = _identical(agent_id, intent)
                 if same:
                     same.origins = [*same.origins, origin]
@@ -127,10 +127,10 @@ def approve(proposal_id: str, *, seen: str | None, actor: Actor, reason: str = "
     superseded then) or `changed_since_seen`. Conflict `already_decided` or
     `superseded` when somebody was faster; NotFound when the agent left.
     """
-    _require_decider(proposal_id, actor)
+    proposal = _require_decider(proposal_id, actor)
     _refuse_reason(reason)
-    _refuse_decided(queries.proposal(proposal_id, actor))  # a second click need not wait for the lock
-    with writing.desk(queries.proposal(proposal_id, actor).scope) as desk:
+    _refuse_decided(proposal)  # a second click need not wait for the lock
+    with writing.desk(proposal.scope) as desk:
         proposal = queries.proposal(proposal_id, actor)
         _refuse_decided(proposal)
         shown = _preview(proposal, desk.read)
@@ -160,11 +160,10 @@ def approve(proposal_id: str, *, seen: str | None, actor: Actor, reason: str = "
 
 def reject(proposal_id: str, *, actor: Actor, reason: str = "") -> Proposal:
     """Turn a proposal down, with a reason if you like. No file is looked at, so it works for an agent that left."""
-    _require_decider(proposal_id, actor)
+    proposal = _require_decider(proposal_id, actor)
     _refuse_reason(reason)
-    proposal = queries.proposal(proposal_id, actor)
     _refuse_decided(proposal)
-    with transaction.atomic(durable=True):
+    with database.translated(), transaction.atomic(durable=True):
         _claim(proposal, Proposal.State.REJECTED, actor=actor, reason=reason)
     proposal.refresh_from_db()
     return proposal
@@ -177,13 +176,12 @@ def reopen(proposal_id: str, *, actor: Actor) -> Proposal:
     file is not the text it was made from, because approving would overwrite that;
     `another_waits` when a newer one does, which reopening would supersede.
     """
-    _require_decider(proposal_id, actor)
-    old = queries.proposal(proposal_id, actor)
-    how = queries.written(old)
-    undone = how is not None and how.state == "undone"
-    if old.state != Proposal.State.REJECTED and not undone:
+    old = _require_decider(proposal_id, actor)
+    if not queries.reopenable(old, queries.written(old)):
         raise Conflict(
-            "Only a rejected or undone proposal can be reopened.", code="not_reopenable", proposal=proposal_id
+            "Only a rejected or undone proposal that was not reopened yet can be.",
+            code="not_reopenable",
+            proposal=proposal_id,
         )
     if preview(old).moved_on:
         raise Conflict(
@@ -236,10 +234,11 @@ def settle_stuck(batch_id: str, way: str, *, actor: Actor) -> Batch:
 _UNDECIDED = {"resolved_at": None, "decided_by": "", "decision_reason": "", "batch": ""}
 
 
-def _require_decider(proposal_id: str, actor: Actor) -> None:
-    queries.proposal(proposal_id, actor)  # NotFound before Forbidden: what is not yours is not there
+def _require_decider(proposal_id: str, actor: Actor) -> Proposal:
+    proposal = queries.proposal(proposal_id, actor)  # NotFound before Forbidden: what is not yours is not there
     access.require(actor, "decide")
     access.require_present(actor)
+    return proposal
 
 
 def _refuse_reason(reason: str) -> None:

@@ -33,23 +33,8 @@ class AgentFilter(admin.AllValuesFieldListFilter):
         self.title = _("agent")
 
 
-class Record(RecordAdmin):
-    """Rows to read, never to make, change or delete."""
-
-    list_per_page = 50
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-
 @admin.register(Batch)
-class BatchAdmin(Record):
+class BatchAdmin(RecordAdmin):
     list_display = ("when", "agent", "paths", "who", "reason", "how")
     list_filter = ("state", ("scope", AgentFilter), "via")
     search_fields = ("public_id", "actor", "reason", "changes__path")
@@ -145,7 +130,7 @@ def notice(error: MemoryHubError) -> dict[str, str]:
 
 
 @admin.register(Run)
-class RunAdmin(Record):
+class RunAdmin(RecordAdmin):
     list_display = ("when", "agent", "what", "how", "took", "model")
     list_filter = ("state", ("agent_id", AgentFilter))
     search_fields = ("public_id", "agent_id", "summary")

@@ -153,11 +153,11 @@ def stuck(request: HttpRequest, batch_id: str) -> HttpResponse:
         raise Http404 from error
     if request.method == "GET":
         return _stuck_page(request, batch, actor)
-    ways = {"keep": "keep_mine", "force": "force", "undo": "undo"}
+    way = {"keep": "keep_mine", "force": "force", "undo": "undo"}.get(request.POST.get("how", ""))
+    if way is None:
+        raise Http404
     try:
-        services.settle_stuck(batch_id, ways[request.POST.get("how", "")], actor=actor)
-    except KeyError as error:
-        raise Http404 from error
+        services.settle_stuck(batch_id, way, actor=actor)
     except Forbidden as error:
         raise PermissionDenied from error
     except MemoryHubError as error:

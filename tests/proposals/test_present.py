@@ -12,6 +12,10 @@ from apps.vault import files
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+def anything(permission):
+    return True
+
+
 @pytest.fixture
 def backed(scope):
     """A proposal that adds as many lines as asked for, each backed by one of seven notes."""
@@ -51,7 +55,7 @@ def test_c29_a_page_draws_only_the_rows_it_shows_and_reads_each_note_once(backed
     read, row = files.read, drawing.Drawing.row
     monkeypatch.setattr(files, "read", lambda root, path: reads.append(path) or read(root, path))
     monkeypatch.setattr(drawing.Drawing, "row", lambda self, one: rows.append(one) or row(self, one))
-    page = present.review(proposal, actor=access.operator())
+    page = present.review(proposal, actor=access.operator(), may=anything)
     assert [(group.key, len(group.rows), group.hidden) for group in page.groups] == [("backed", 40, 1_960)]
     assert len(rows) == 40
     assert len([path for path in reads if path.startswith("memory/")]) <= 7
@@ -68,7 +72,7 @@ def test_the_page_opens_whatever_is_gone(backed, scope, gone):
         registry.archive("coach")
     else:
         (scope.root / "memory/2026-09-01.md").write_text("- something else altogether\n")
-    page = present.review(proposal, actor=access.operator())
+    page = present.review(proposal, actor=access.operator(), may=anything)
     missing = [row.source.missing for group in page.groups for row in group.rows]
     assert len(missing) == 7
     assert any(missing)
@@ -82,9 +86,9 @@ def test_a_reader_is_offered_nothing_to_press(backed, scope, person):
     services.reject(proposal.public_id, actor=person)
     proposal.refresh_from_db()
     reader = dataclasses.replace(person, rights=frozenset({"read"}))
-    assert present.review(proposal, actor=reader).reopen_url == ""
-    assert present.review(proposal, actor=person).reopen_url != ""
-    assert present.review(proposal, actor=person).consequence is None
+    assert present.review(proposal, actor=reader, may=anything).reopen_url == ""
+    assert present.review(proposal, actor=person, may=anything).reopen_url != ""
+    assert present.review(proposal, actor=person, may=anything).consequence is None
 
 
 def test_c29_a_note_of_one_long_line_and_one_of_five_megabytes_open(client, scope, staff):
@@ -97,3 +101,11 @@ def test_c29_a_note_of_one_long_line_and_one_of_five_megabytes_open(client, scop
         assert len(page.content) < 2_000_000
         assert client.get(f"/memory/coach/memory/{day}.md?raw=1").status_code == 200
     assert store.notes(scope.root)[0].chars == 270_000 * 19
+
+
+def test_nobody_is_sent_to_a_page_that_refuses_them(backed):
+    proposal = backed(7)
+    page = present.review(proposal, actor=access.operator(), may=lambda permission: False)
+    assert [piece.url for piece in page.facts_line if piece.url] == []
+    assert {row.source.url for group in page.groups for row in group.rows} == {""}
+    assert page.groups[0].rows[0].source.lines

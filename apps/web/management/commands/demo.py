@@ -16,6 +16,7 @@ from django.core.management.base import CommandError
 from apps.agents import queries as agents
 from apps.agents import registry
 from apps.console import Console
+from apps.errors import MemoryHubError
 from apps.jobs import consolidate
 from apps.proposals import queries as proposals
 from apps.vault import layout
@@ -44,13 +45,13 @@ class Command(Console):
         call_command("migrate", verbosity=0)
         registry.sync()
         crew = sorted(agents.agents(), key=lambda one: not one.is_master)
-        runs = [consolidate.consolidate(agent.id) for agent in crew]
+        told = [self._consolidated(agent.id) for agent in crew]
         password = self._person()
         address = f"http://{options['host']}:{options['port']}"
         waiting = proposals.waiting()
         self.show(
             {"address": address, "user": USER, "password": password, "waiting": waiting},
-            *[f"{run.agent_id}: {run.summary}" for run in runs],
+            *told,
             "",
             f"Sign in and decide what waits ({waiting}):" if waiting else "Nothing waits. Sign in and look around:",
             f"  address   {address}/",
@@ -68,6 +69,13 @@ class Command(Console):
                 log_level="warning",
                 lifespan="off",
             )
+
+    def _consolidated(self, agent_id: str) -> str:
+        """What came of the agent's consolidation; one that fails is told and does not stop the demo."""
+        try:
+            return f"{agent_id}: {consolidate.consolidate(agent_id).summary}"
+        except MemoryHubError as error:
+            return f"{agent_id}: {error.message}"
 
     def _free(self, host: str, port: int) -> bool:
         """Whether the port can be had; asked before anything is printed that would not be true."""
