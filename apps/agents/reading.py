@@ -35,6 +35,11 @@ def memory(agent_id: str, *, actor: Actor) -> Memory:
     return Memory(_file(scope, path, data), tuple(store.notes(scope.root)))
 
 
+def note_names(agent_id: str, *, actor: Actor) -> list[store.NoteName]:
+    """The agent's notes by name and size, newest first; none of them is read."""
+    return store.note_names(queries.visible_scope(actor, agent_id, "read").root)
+
+
 def note(agent_id: str, day: str, *, actor: Actor) -> File:
     """One note; empty when there is none. Invalid `bad_name` for what cannot be a note's name."""
     scope = queries.visible_scope(actor, agent_id, "read")

@@ -58,6 +58,29 @@ def decode(data: bytes | None) -> str:
     return (data or b"").decode("utf-8", errors="replace")
 
 
+@dataclass(frozen=True)
+class NoteName:
+    """A day note as a listing knows it, without reading it; `size` in bytes."""
+
+    day: str
+    path: str
+    size: int
+
+
+def note_names(root: Path) -> list[NoteName]:
+    """The day notes by name alone, in the order of `notes`, unreadable ones included."""
+    found = [
+        NoteName(stem, file.path, file.size)
+        for file in files.listing(root, layout.NOTES)
+        if not file.problem and layout.NOTE_STEM.fullmatch(stem := _stem(file.path))
+    ]
+    return sorted(found, key=lambda note: note.day, reverse=True)
+
+
+def _stem(path: str) -> str:
+    return path.removeprefix(layout.NOTES + "/").removesuffix(".md")
+
+
 def notes(root: Path) -> list[Note]:
     """The day notes, newest first; a suffixed note comes before the plain one of its day (memory.md 3.1).
 
@@ -66,7 +89,7 @@ def notes(root: Path) -> list[Note]:
     """
     found = []
     for file in files.listing(root, layout.NOTES):
-        stem = file.path.removeprefix(layout.NOTES + "/").removesuffix(".md")
+        stem = _stem(file.path)
         if file.problem or not layout.NOTE_STEM.fullmatch(stem):
             continue
         data = _readable(root, file)

@@ -92,7 +92,7 @@ def _readable(scope_id: str, path: str, actor: access.Actor) -> bool:
 def notes(run: Run, keys: Iterable[str], actor: access.Actor) -> list[Piece]:
     """The notes a run names by their keys (`2026-09-18:1d92…`), each a link if it is still there."""
     try:
-        there = {note.day: note.path for note in reading.memory(run.agent_id, actor=actor).notes}
+        there = {note.day: note.path for note in reading.note_names(run.agent_id, actor=actor)}
     except MemoryHubError:
         there = {}
     names = [key.partition(":")[0] for key in keys]

@@ -222,7 +222,7 @@ def file(request: HttpRequest, scope_id: str, path: str) -> HttpResponse:
         if written
         else _("Never written by memoryhub.")
     )
-    notes = reading.memory(found.scope, actor=actor).notes
+    notes = reading.note_names(found.scope, actor=actor)
     is_memory = found.path.lower() == layout.MEMORY.lower()
     page = {
         "title": found.path.rpartition("/")[2],
