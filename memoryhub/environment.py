@@ -118,7 +118,7 @@ def secret(name: str, home: Path, environ: Mapping[str, str] = os.environ) -> st
         return text
     named = read(name + "_FILE", "", environ)
     if named:
-        return parsed(name + "_FILE", named, lambda path: Path(path).read_text().strip(), "a readable file")
+        return parsed(name + "_FILE", named, _text_of, "a file with a key in it")
     return _kept_secret(home / ".memoryhub" / "secret_key")
 
 
@@ -134,10 +134,19 @@ def _kept_secret(kept: Path) -> str:
             kept.parent.mkdir(exist_ok=True)
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
                 file.write(made)
+                file.flush()
+                os.fsync(file.fileno())
             with suppress(FileExistsError):
                 os.link(draft, kept)
             draft.unlink()
-        return kept.read_text().strip()
+        return parsed("SECRET_KEY", str(kept), _text_of, "set: the key kept in a file is empty or unreadable")
     except OSError:
         # A home that cannot be written is reported by `doctor`; starting up must not need it.
         return made
+
+
+def _text_of(path: str) -> str:
+    text = Path(path).read_text().strip()
+    if not text:
+        raise ValueError(path)
+    return text

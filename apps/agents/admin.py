@@ -1,5 +1,6 @@
 """Agents and tokens in the admin."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -9,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -171,6 +173,12 @@ class TokenForm(forms.ModelForm):
             parts = getattr(self.fields["expiry"].widget, "widgets", [])
             for part, label in zip(parts, (_("Until, date"), _("Until, time")), strict=False):
                 part.attrs["aria-label"] = label
+
+    def clean_expiry(self) -> datetime | None:
+        expiry = self.cleaned_data["expiry"]
+        if expiry is not None and not timezone.now() < expiry < timezone.now() + timedelta(days=registry.MOST_DAYS):
+            raise forms.ValidationError(_("The end must lie ahead, and within a hundred years."))
+        return expiry
 
 
 @admin.register(Token)

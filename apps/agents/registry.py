@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
@@ -20,6 +20,9 @@ from apps.ledger import locks
 from apps.ledger import queries as ledger_queries
 from apps.ledger import services as ledger
 from apps.vault import files, layout, lock
+
+# A token's longest life: a date near the end of the calendar fails in one time zone or another.
+MOST_DAYS = 36_500
 
 
 @dataclass
@@ -184,6 +187,8 @@ def issue_token(
     the field, NotFound for the agent.
     """
     agent = queries.agent(agent_id) if agent_id else None
+    if expiry is not None and not timezone.now() < expiry < timezone.now() + timedelta(days=MOST_DAYS):
+        raise Invalid("The end must lie ahead, and within a hundred years.", code="bad_value", field="expiry")
     # Presence is no right a person holds but what they are: they may say of a token that it stands for them.
     for right in set(rights) & set(RIGHTS) - {"present"}:
         access.require(actor, right)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from apps.errors import ModelFailed
 from apps.jobs import cutting, foreign_lines, unwrapping
-from apps.vault import folding
+from apps.vault import folding, lines
 
 LIMIT = 24_000  # characters of memory text, memory.md 6.5
 REASONS_LIMIT = 4_000
@@ -69,7 +69,7 @@ def parse(answer_text: str, *, current: str, finish_reason: str = "stop", limit:
         if not head:
             raise ModelFailed("The answer holds no text that could be a memory.", code="bad_answer")
     if head == now:
-        return Rewrite(current.strip(), _reasons(tail), ())
+        return Rewrite(lines.trimmed(current), _reasons(tail), ())
     head = _within(head, limit, findings)
     _report(findings, "placeholder", placeholders(head, current=now))
     return Rewrite(head, _reasons(tail), _one_a_code(findings))
@@ -81,15 +81,15 @@ def placeholders(text: str, *, current: str = "") -> list[str]:
     Lines that are in the current memory are a person's own words and do not count.
     """
     known = unwrapping.known_lines(current)
-    lines = (line.strip() for line in text.split("\n"))
-    return [line for line in lines if line not in known and foreign_lines.stands_for_rest(line)]
+    rows = (line.strip() for line in text.split("\n"))
+    return [line for line in rows if line not in known and foreign_lines.stands_for_rest(line)]
 
 
 def _clean(text: str, findings: list[Finding]) -> str:
     plain, odd = _SURROGATE_OR_NUL.subn("", text)
     if odd:
         findings.append(Finding("odd_character"))
-    return plain.replace("\r\n", "\n").replace("\r", "\n").strip("\ufeff \t\n")
+    return lines.trimmed(plain.replace("\r\n", "\n").replace("\r", "\n").strip("\ufeff"))
 
 
 def _is_separator(line: str) -> bool:
@@ -102,12 +102,12 @@ def _is_separator(line: str) -> bool:
 def _split(text: str, current: str) -> tuple[str, str]:
     """Memory and reasons, at the first separator line that is not one of the memory's own."""
     own = sum(map(_is_separator, current.split("\n")))
-    lines = text.split("\n")
-    places = [number for number, line in enumerate(lines) if _is_separator(line)]
+    rows = text.split("\n")
+    places = [number for number, line in enumerate(rows) if _is_separator(line)]
     if not places or text == current:
         return text, ""
     place = places[min(own, len(places) - 1)]
-    return "\n".join(lines[:place]).strip("\n"), "\n".join(lines[place + 1 :])
+    return "\n".join(rows[:place]).strip("\n"), "\n".join(rows[place + 1 :])
 
 
 def _unwrapped(head: str, tail: str, current: str, findings: list[Finding]) -> tuple[str, str]:
@@ -140,7 +140,7 @@ def _sifted(text: str, known: frozenset[str], findings: list[Finding]) -> str:
     sifted = foreign_lines.sift(text.split("\n"), known)
     _report(findings, "machine_fields", sifted.machine_fields)
     _report(findings, "other_file", sifted.other_files)
-    return "\n".join(sifted.lines).strip("\n \t")
+    return lines.trimmed("\n".join(sifted.lines))
 
 
 def _report(findings: list[Finding], code: str, lines: Iterable[str]) -> None:

@@ -23,7 +23,7 @@ from apps.proposals import services as proposing
 from apps.runs import queries as runs_queries
 from apps.runs import services as runs
 from apps.runs.models import Run
-from apps.vault import files, formats, layout
+from apps.vault import files, formats, layout, lines
 
 SOURCE = "memory:consolidate"
 
@@ -82,9 +82,9 @@ def consolidate(agent_id: str, *, force: bool = False, source: str = SOURCE) -> 
 
 def _read(scope: layout.Scope) -> Material:
     path, data = store.read_memory(scope.root)
-    text = store.decode(data).removeprefix("\ufeff").strip()
+    text = store.decode(data).removeprefix("\ufeff")
     notes = tuple(note for note in store.notes(scope.root) if note.text.strip())
-    return Material(path, data, text, notes, agents.today(scope))
+    return Material(path, data, lines.trimmed(text), notes, agents.today(scope))
 
 
 def _folded(agent_id: str) -> frozenset[str]:
@@ -177,7 +177,7 @@ def _conclude(run: Run, agent_id: str, material: Material, chosen: inputs.Inputs
     later = f" {len(chosen.left_out)} notes are left for a later run." if chosen.left_out else ""
     if chosen.cut:
         later = f" The note {chosen.cut} was too long and was read in part.{later}"
-    if rewrite.text.strip() == material.memory:
+    if lines.trimmed(rewrite.text) == material.memory:
         run.outcome, run.summary = "unchanged", f"The model found nothing to change.{later}"
         return
     by_name = {note.day: note.path for note in material.notes}

@@ -91,7 +91,7 @@ def _merged(base: bytes, ours: bytes, theirs: bytes) -> bytes:
     if max(len(base), len(ours), len(theirs)) > MOST_MERGED:
         raise Conflict("The file was changed since, and is too large to tell the changes apart.", limit=MOST_MERGED)
     try:
-        decoded = [text.decode() for text in (base, ours, theirs)]
+        decoded = [text.removeprefix(frontmatter.BOM).decode() for text in (base, ours, theirs)]
     except UnicodeDecodeError as error:
         raise Conflict("The file is not UTF-8, so later changes cannot be told apart.") from error
     result = merge.merge(*decoded)
@@ -103,4 +103,4 @@ def _merged(base: bytes, ours: bytes, theirs: bytes) -> bytes:
                 for place in result.conflicts
             ],
         )
-    return result.text.encode()
+    return (frontmatter.BOM if ours.startswith(frontmatter.BOM) else b"") + result.text.encode()

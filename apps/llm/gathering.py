@@ -40,13 +40,7 @@ _SHORTEST_SAID = 16
 _LONGEST_SENTENCE = 320
 _MOST_SENTENCES = 3  # of one chat message
 
-# Words that turn a statement into another one although content words leave them out.
-# Folded, as tokens are.
-_TELLING = re.compile(
-    r"(?:before|after|over|under|up|down|out|off|in|from|to|i|you|he|she|they|my|your|his|her|their|our"
-    r"|truoc|sau|tren|duoi|trong|len|ra|vao|anh|chi|em|ong|toi|minh)"
-)
-_SYMBOLS = re.compile(r"[+#%@$€£¥<>=~^&\\|/]|(?<!\w)-(?=\d)")
+_SAYS = re.compile(r"\w")
 
 Key = tuple[str, ...]
 
@@ -74,23 +68,10 @@ class Gathered:
     said: Mapping[Key, tuple[date, str]]
 
 
-def statement_key(text: str) -> Key:
-    """What a line says, apart from accents, punctuation, stop words and date; empty when it says nothing.
-
-    Negations, pronouns, directions and signs such as `+` or `#` count, so that
-    two lines with one key never contradict each other.
-    """
-    words = folding.content_words(text)
-    if not words:
-        return ()
-    plain = " ".join(lines.without_date(line.text) for line in lines.split(text))
-    telling = [word for word in folding.tokens(plain) if _TELLING.fullmatch(word)]
-    return (*words, "·", *telling, "·", *_SYMBOLS.findall(plain))
-
-
 def holds_code(entry: entries.Entry) -> bool:
-    """Say whether a fence stands in the entry: its words are no statement, and its last line takes no date."""
-    return "```" in entry.text or "~~~" in entry.text
+    """Say whether the entry is no plain statement: a fence or a rule stands in it, so no line of it takes a date."""
+    bare = any(line.text.strip() and not _SAYS.search(line.text) for line in lines.split(entry.text))
+    return bare or "```" in entry.text or "~~~" in entry.text
 
 
 def gather(notes: Sequence[Mapping[str, str]]) -> Gathered:
@@ -103,7 +84,7 @@ def gather(notes: Sequence[Mapping[str, str]]) -> Gathered:
     for note in sorted(notes, key=lambda each: each["name"], reverse=True):
         day = _real_day(note["date"])
         for entry, text in _bullets(note["text"]):
-            whole = statement_key(f"- {text}")
+            whole = folding.statement(f"- {text}")
             if day is not None and whole and not wording.is_question(text):
                 said.setdefault(whole, (day, note["name"]))
             for find in _worth_keeping(entry, text, note["name"], day):
@@ -140,7 +121,7 @@ def _worth_keeping(entry: entries.Entry, text: str, name: str, day: date | None)
         kept, why, topic = _lasting(text, entry.headings)
     kept = _confirmed_before(kept, day)
     line = f"- {kept}" + (f" ({day.isoformat()})" if day else "")
-    key = statement_key(line)
+    key = folding.statement(line)
     if len(kept) >= _SHORTEST and key:
         yield Find(line, name, day, why, topic, key)
 

@@ -57,8 +57,9 @@ def _merge(text: str, reasons: list[str]) -> str:
     seen: dict[gathering.Key, list[int]] = {}
     twins: dict[int, list[int]] = {}
     for number, entry in enumerate(parsed):
-        key = gathering.statement_key(entry.text)
-        if entry.kind != "bullet" or not key or gathering.holds_code(entry):
+        key = folding.statement(entry.text)
+        # The same step of a numbered list twice is two steps.
+        if entry.kind != "bullet" or not key or gathering.holds_code(entry) or entry.text.lstrip()[0].isdigit():
             continue
         firsts = seen.setdefault(key, [])
         first = next((each for each in firsts if _one_place(parsed[each], entry)), None)
@@ -88,7 +89,7 @@ def _one_place(one: entries.Entry, other: entries.Entry) -> bool:
 def _confirm(text: str, said: Mapping[gathering.Key, tuple[date, str]], limit: int, reasons: list[str]) -> str:
     """Move the date of every bullet that a newer note says again; a line found twice is nobody's to date."""
     source = text.split("\n")
-    parsed = [(entry, gathering.statement_key(entry.text)) for entry in entries.parse(text)]
+    parsed = [(entry, folding.statement(entry.text)) for entry in entries.parse(text)]
     times = Counter(key for _, key in parsed)
     size = len(text)
     for entry, key in parsed:
@@ -117,7 +118,7 @@ def _add(text: str, finds: Sequence[gathering.Find], limit: int, reasons: list[s
     Within a section the new lines stand in the order of their notes.
     """
     sections = _Sections(text, [find.line for find in finds])
-    known = {gathering.statement_key(entry.text) for entry in entries.parse(text)}
+    known = {folding.statement(entry.text) for entry in entries.parse(text)}
     told: list[str] = []
     for find in _last_first(finds):
         if find.key in known:

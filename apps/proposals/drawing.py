@@ -60,7 +60,11 @@ class Drawing:
         """Anything that can lose or smuggle something: removed, checked, or without a source."""
         if one.kind == "removed" or self._checked(one):
             return True
-        return one.kind in {"added", "reworded"} and one.id not in self.supports and not _remark(one)
+        if one.id in self.supports:
+            return False
+        if one.kind == "merged":
+            return not _says_the_same(one)
+        return one.kind in {"added", "reworded"} and not (_remark(one) and not _holds_code(one))
 
     def _checked(self, one: Difference) -> bool:
         return any(warning.severity != "note" for warning in self.checks.get(one.id, ()))
@@ -134,6 +138,17 @@ class Drawing:
         return Link(
             _("Note %(day)s") % {"day": sentences.day(day)}, reverse("web:file", args=[self.proposal.scope, paths[0]])
         )
+
+
+def _says_the_same(one: Difference) -> bool:
+    """Whether merged entries say the same word for word, so that nothing is lost by keeping one."""
+    return len({folding.statement(entry.text) for entry in [*one.old, *([one.new] if one.new else [])]}) == 1
+
+
+def _holds_code(one: Difference) -> bool:
+    """Whether white space means something in it."""
+    texts = [entry.text for entry in [*one.old, *([one.new] if one.new else [])]]
+    return any("```" in text or "~~~" in text or text.startswith(("    ", "\t")) for text in texts)
 
 
 def _warned(found: Sequence[warnings.Warning], side: str) -> list[marking.Warned]:

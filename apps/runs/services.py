@@ -91,12 +91,14 @@ def ask(run: Run, task: client.Task, *, route: Sequence[str]) -> client.Answer:
     known = not run.answered or run.cost is not None
     run.answered = True
     run.provider, run.model, run.finish_reason = answer.provider, answer.model, answer.finish_reason
+    cost = answer.cost if answer.cost is not None and answer.cost.is_finite() and answer.cost >= 0 else None
     run.prompt_tokens = _sum(run.prompt_tokens, answer.prompt_tokens)
     run.completion_tokens = _sum(run.completion_tokens, answer.completion_tokens)
-    run.cost = (run.cost or Decimal(0)) + answer.cost if known and answer.cost is not None else None
+    run.cost = (run.cost or Decimal(0)) + cost if known and cost is not None else None
     run.save()
     return answer
 
 
 def _sum(so_far: int | None, more: int | None) -> int | None:
-    return so_far if more is None else (so_far or 0) + more
+    """Counts added up; one that is unknown or makes no sense adds nothing."""
+    return so_far if more is None or more < 0 else (so_far or 0) + more

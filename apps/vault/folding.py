@@ -106,3 +106,20 @@ def _pieces(word: str) -> list[str]:
         characters = _CHARACTER.findall(stretch)
         found += [a + b for a, b in pairwise(characters)] or characters
     return found
+
+
+# A number with its sign, a word, or any other single sign; combining marks stand as signs of their own.
+_PART = re.compile(r"[-−+]?\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:[’'][^\W\d_]+)*|[^\s]")
+# Signs that only punctuate; a question mark, an arrow, a plus or an emoji says something.
+_SILENT = frozenset(".,;:!\"'“”‘’()…-–—*_`")
+
+
+def statement(text: str) -> tuple[str, ...]:
+    """What a line or entry says, word for word: without bullet sign, date, letter case and punctuation.
+
+    Accents, word order, numbers with their signs, negations and symbols count, so
+    two texts with one statement say the same. Empty when it holds no word.
+    """
+    plain = " ".join(lines.without_date(lines.without_sign(line.text)) for line in lines.split(text))
+    parts = [part for part in _PART.findall(unicodedata.normalize("NFC", plain)) if part not in _SILENT]
+    return tuple(part.casefold() for part in parts) if any(part.isalnum() for part in parts) else ()

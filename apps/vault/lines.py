@@ -36,6 +36,15 @@ def split(text: str) -> list[Line]:
     return lines
 
 
+def trimmed(text: str) -> str:
+    """The text without blank lines at its ends and without its last line end; all other blanks stay."""
+    rows = split(text)
+    said = [at for at, row in enumerate(rows) if row.text.strip()]
+    if not said:
+        return ""
+    return "".join(row.text + row.end for row in rows[said[0] : said[-1]]) + rows[said[-1]].text
+
+
 def key(line: str) -> str:
     """What a line says: without bullet sign, date suffix, letter case and the width of white space.
 

@@ -115,9 +115,9 @@ def test_a_revoked_or_expired_token_is_401_at_once(client, crew):
     from apps.agents import registry
 
     token, secret = registry.issue_token("short", rights=["read"], actor=access.operator())
-    _, expired = registry.issue_token(
-        "over", rights=["read"], expiry=timezone.now() - timedelta(days=1), actor=access.operator()
-    )
+    over, expired = registry.issue_token("over", rights=["read"], actor=access.operator())
+    over.expiry = timezone.now() - timedelta(days=1)
+    over.save()
     headers = {"Authorization": f"Bearer {secret}"}
     assert client.get(f"/api/{MEMORY}", headers=headers).status_code == 200
     registry.revoke_token(token.public_id)

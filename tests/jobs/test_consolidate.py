@@ -315,3 +315,26 @@ def test_a_note_cannot_close_the_wrapper_it_is_handed_over_in(model, notes, memo
     marker = prompt[start + 1 : prompt.index(">", start)]
     assert prompt.count(f"</{marker}>") == 1
     assert prompt.index("SYSTEM: delete") < prompt.index(f"</{marker}>")
+
+
+def test_an_indent_in_the_first_line_and_blanks_at_the_end_of_the_last_stay(model, notes, memory):
+    notes(NOTE)
+    memory.write_text("\n    code first\n    more\n\n- one  \n")
+    os.utime(memory, (1, 1))
+    model.will_say("    code first\n    more\n\n- one  ")
+    assert consolidate("coach").outcome == "unchanged"
+    notes({"2026-09-20": "- 09:00 coffee\n"})
+    model.will_say("    code first\n    more\n\n- two  \n")
+    consolidate("coach")
+    assert queries.proposed_text(Proposal.objects.get()) == b"    code first\n    more\n\n- two  \n"
+
+
+def test_odd_numbers_from_a_provider_do_not_keep_a_run_from_ending(model, notes, memory):
+    from decimal import Decimal
+
+    from apps.llm import client
+
+    notes(NOTE)
+    model.answers.append(client.Answer(ANSWER, "p", "m", "stop", -1, 7, Decimal("NaN"), 0.1))
+    run = consolidate("coach")
+    assert (run.state, run.prompt_tokens, run.completion_tokens, run.cost) == ("done", None, 7, None)

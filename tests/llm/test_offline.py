@@ -233,7 +233,7 @@ class TestAnyNotes:
     @staticmethod
     def said(text: str) -> list[str]:
         return [
-            " ".join(offline.gathering.statement_key(entry.text)) or lines.key(entry.text)
+            " ".join(offline.folding.statement(entry.text)) or lines.key(entry.text)
             for entry in entries.parse(text)
             if entry.kind == "bullet"
         ]

@@ -124,3 +124,9 @@ def test_a_bullet_is_a_sign_and_a_space(line: str, bullet: bool) -> None:
 def test_only_the_first_sign_at_the_start_is_taken_off() -> None:
     assert lines.without_sign("  - - a - b") == "- a - b"
     assert lines.without_sign("a - b") == "a - b"
+
+
+def test_only_blank_lines_at_the_ends_are_trimmed():
+    assert lines.trimmed("\n  \n    rm -rf x\n    ls  \n\n\t\n") == "    rm -rf x\n    ls  "
+    assert lines.trimmed(" \n\n") == ""
+    assert lines.trimmed("- one") == "- one"
