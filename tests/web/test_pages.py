@@ -451,18 +451,11 @@ def test_tokens_are_told_in_words_and_never_linked_by_their_hash(root, crew):
 @pytest.mark.parametrize(
     "query",
     [
-        "q=" + "word " * 3000,
-        "q=%00",
-        "o=-9.99.x",
-        "p=99999",
-        "p=x",
-        "state=%00",
-        "public_id__regex=(",
-        "all=x",
-        "e=1",
-        "nosuch=1",
+        "q=" + "word " * 3000, "q=%00", "o=-9.99.x", "p=99999", "p=x", "state=%00", "public_id__regex=(", "all=x", "e=1",
+        "nosuch=1", "created_at__year=0", "created__year=10000", "analysis__contains=x", "cost__gt=1e999999",
+        "id__in=99999999999999999999999999", "agent__id__exact=" + "x" * 5000, "state__exact=pending", "worst=stop",
     ],
-)
+)  # fmt: skip
 def test_no_address_makes_a_list_fail(client, crew, stuck, query):
     client.force_login(User.objects.create_superuser("root"))
     for name in ("proposals/proposal", "ledger/batch", "runs/run", "agents/agent", "agents/token"):
