@@ -41,6 +41,7 @@ _LONGEST_SENTENCE = 320
 _MOST_SENTENCES = 3  # of one chat message
 
 _SAYS = re.compile(r"\w")
+_FENCE = re.compile(r"\s*(?:[-*+]\s+|\d+\.\s+)?(`{3,}(?=[^`]*$)|~{3,})")
 
 Key = tuple[str, ...]
 
@@ -72,6 +73,20 @@ def holds_code(entry: entries.Entry) -> bool:
     """Say whether the entry is no plain statement: a fence or a rule stands in it, so no line of it takes a date."""
     bare = any(line.text.strip() and not _SAYS.search(line.text) for line in lines.split(entry.text))
     return bare or "```" in entry.text or "~~~" in entry.text
+
+
+def open_fence(text: str) -> int:
+    """The line of a code fence that is never closed, 0 when there is none: below it nobody can tell text from code."""
+    fence, opened = "", 0
+    for line in lines.split(text):
+        found = _FENCE.match(line.text)
+        if found is None:
+            continue
+        if not fence:
+            fence, opened = found[1], line.number
+        elif found[1].startswith(fence) and line.text.strip() == found[1]:
+            fence, opened = "", 0
+    return opened
 
 
 def gather(notes: Sequence[Mapping[str, str]]) -> Gathered:

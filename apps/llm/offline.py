@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from apps.errors import ModelFailed
 from apps.llm import gathering, wording
 from apps.vault import entries, folding, lines
 
@@ -26,7 +27,7 @@ def answer(purpose: str, data: Mapping[str, Any]) -> str:
     each with `name`, `date` and `text`. The answer is the new text, the
     separator line and one reason a line; the current text alone when nothing
     changes, or only the reason when there is no text. Line ends become "\\n"
-    when something changes.
+    when something changes. Raises ModelFailed `open_fence` naming the line.
     """
     if purpose != "rewrite":
         raise ValueError(f"There are no rules for the purpose {purpose!r}.")
@@ -35,6 +36,12 @@ def answer(purpose: str, data: Mapping[str, Any]) -> str:
 
 def _rewrite(data: Mapping[str, Any]) -> str:
     memory, limit = str(data["memory"]), int(data["limit"])
+    if line := gathering.open_fence(memory):
+        raise ModelFailed(
+            f"The code fence in line {line} of the memory is never closed: what below it is code? Close it first.",
+            code="open_fence",
+            line=line,
+        )
     gathered = gathering.gather(data["notes"])
     reasons: list[str] = []
     text = memory.replace("\r\n", "\n").replace("\r", "\n").strip("\n")

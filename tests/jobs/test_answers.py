@@ -3,7 +3,7 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from apps.errors import ModelFailed
@@ -264,6 +264,7 @@ class TestRulesModel:
     @settings(max_examples=100, deadline=None)
     def test_its_answers_are_read_without_a_finding_and_lose_nothing(self, memory_lines: list[str]) -> None:
         current = "\n".join(memory_lines).strip()
+        assume(memory_lines.count("```") % 2 == 0)  # an open fence is refused
         notes = [{"name": "2026-09-19", "date": "2026-09-19", "text": "- Prefers tea\n- Always knock"}]
         answer = offline.answer("rewrite", {"memory": current, "notes": notes, "limit": 24_000})
         rewrite = parse(answer, current=current)

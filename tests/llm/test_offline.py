@@ -2,10 +2,11 @@ import time
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from apps.llm import offline
+from apps.errors import ModelFailed
+from apps.llm import gathering, offline
 from apps.vault import entries, lines
 
 Notes = dict[str, str]  # name to text
@@ -210,12 +211,14 @@ class TestAnyNotes:
     @given(MARKDOWN, st.dictionaries(DAYS, MARKDOWN), st.integers(0, 600))
     @settings(max_examples=100, deadline=None)
     def test_asked_again_with_its_own_result_it_changes_nothing(self, memory: str, notes: Notes, limit: int) -> None:
+        assume(not gathering.open_fence(memory))
         text = self.text_of(answer(memory, notes, limit), memory)
         assert self.text_of(answer(text, notes, limit), text) == text
 
     @given(MARKDOWN, st.dictionaries(DAYS, MARKDOWN))
     @settings(max_examples=100, deadline=None)
     def test_every_line_stays_or_was_merged_and_none_is_added_twice(self, memory: str, notes: Notes) -> None:
+        assume(not gathering.open_fence(memory))
         text = self.text_of(answer(memory, notes), memory)
         before = Counter(self.said(memory))
         after = Counter(self.said(text))
@@ -253,3 +256,23 @@ def test_large_memories_and_notes_take_seconds(memory: str, note: str) -> None:
     started = time.perf_counter()
     answer(memory, {"2026-09-19": note}, 200_000)
     assert time.perf_counter() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("memory", "line"),
+    [
+        ("- x\n```python\n- dup dup here\n- dup dup here\n", 2),
+        ("# M\n\n- ~~~\n  code\n", 3),
+        ("````\n```\n- a a\n- a a\n", 1),
+    ],
+)
+def test_a_fence_that_is_never_closed_is_named_and_nothing_is_guessed(memory, line):
+    with pytest.raises(ModelFailed) as refused:
+        answer(memory, {"2026-09-19": "- always knock"})
+    assert (refused.value.code, refused.value.details["line"]) == ("open_fence", line)
+
+
+def test_a_closed_fence_and_one_in_words_are_no_hindrance():
+    memory = "- use ``` for code\n```\n- dup dup here\n- dup dup here\n```"
+    assert "always knock" in answer(memory, {"2026-09-19": "- always knock"})
+    assert answer(memory, {"2026-09-19": "- always knock"}).count("- dup dup here") == 2
