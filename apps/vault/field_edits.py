@@ -41,13 +41,19 @@ def in_yaml(text: str, key: str, value: Value) -> Iterator[list[Edit]]:
 def in_broken(text: str, key: str, value: Value) -> Iterator[list[Edit]]:
     """Ways to set a key of a block that only `salvage` can read."""
     segments, _ = salvage.segments(text) or ([], [])
+    if not segments:
+        return
     spans = [(segment.start, segment.end) for segment in segments if segment.key == key]
+    first = segments[0].start
+    *_, added = _added(text, first, key, value)
     if spans:
         yield [_replaced(text, spans[0], key, value), *((start, end, "") for start, end in spans[1:])]
         # With fewer keys among its stray lines the block could pass for prose.
         yield [_replaced(text, span, key, value) for span in spans]
-    elif segments:
-        yield [_added(text, segments[0].start, key, value)]
+    else:
+        yield [_added(text, first, key, value)]
+    # A quote left open above would swallow what stands below it: the key goes first, as a last resort.
+    yield [*((start, end, "") for start, end in spans), (first, first, added)]
 
 
 def _spliced(text: str, name: yaml.Node, old: yaml.Node, value: Value) -> Edit | None:

@@ -444,6 +444,8 @@ def test_a_key_that_was_set_reads_back_and_no_byte_outside_its_lines_has_changed
 
 @settings(max_examples=100, deadline=None)
 @given(BROKEN_LINES, st.sampled_from(KEYS), VALUE)
+@example(inner=['a b: "x'], key="title", value='0"')
+@example(inner=['a b: "x', "title: Re: x"], key="title", value='0"')
 def test_a_key_of_a_broken_block_can_be_set_and_reads_back(inner, key, value):
     data = "\n".join(["---", *inner, "---", "body"]).encode()
     before = frontmatter.read(data)
