@@ -1,11 +1,14 @@
 """Admin lists that take hostile addresses calmly, and lists of rows that nobody edits by hand."""
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 
 # Each searched word is one more condition of the query; databases refuse very deep ones.
 MOST_WORDS, MOST_CHARACTERS = 20, 300
@@ -49,7 +52,7 @@ def _parameter(offered: Any) -> str:
 
 
 class RecordAdmin(CalmAdmin):
-    """Rows that are written by services only: to be read here, never added, changed or deleted."""
+    """Rows that services write: a list, and a page of its own for each; nothing to add, change or delete here."""
 
     list_per_page = 50
 
@@ -61,3 +64,26 @@ class RecordAdmin(CalmAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
+
+    @abstractmethod
+    def page(self, request: HttpRequest, row: Any) -> HttpResponse:
+        """The page of one row, for somebody who may view it."""
+
+    @abstractmethod
+    def describe(self, request: HttpRequest, rows: Sequence[Any], context: dict[str, Any]) -> None:
+        """Tell the rows of a list, or its context, what no row knows by itself; one call for the whole list."""
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        response = super().changelist_view(request, extra_context)
+        context = response.context_data if isinstance(response, TemplateResponse) else None
+        if context and "cl" in context:
+            self.describe(request, context["cl"].result_list, context)
+        return response
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id)
+        if row is None or not self.has_view_permission(request, row):
+            return super().change_view(request, object_id, form_url, extra_context)
+        return self.page(request, row)

@@ -4,7 +4,7 @@ A decision is a view of its own, because the admin's change form runs inside a
 transaction and a claim must be committed before the first file changes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.contrib import admin, messages
@@ -79,22 +79,13 @@ class ProposalAdmin(RecordAdmin):
             "title": capfirst(self.opts.verbose_name_plural),
             "strip": _strip(request),
         }
-        response = super().changelist_view(request, {**own, **(extra_context or {})})
-        context = response.context_data if isinstance(response, TemplateResponse) else None
-        if context and "cl" in context:
-            context["groups"] = _groups(context["cl"].result_list, self.has_decide_permission(request))
-        return response
+        return super().changelist_view(request, {**own, **(extra_context or {})})
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        proposal = self.get_object(request, object_id)
-        if proposal is None:
-            return super().change_view(request, object_id, form_url, extra_context)
+    def describe(self, request: HttpRequest, rows: Sequence[Proposal], context: dict[str, Any]) -> None:
+        """The rows in the groups they are drawn in."""
+        context["groups"] = _groups(rows, self.has_decide_permission(request))
+
+    def page(self, request: HttpRequest, proposal: Proposal) -> HttpResponse:
         return HttpResponseRedirect(present.url(proposal))
 
     def get_urls(self) -> list[URLPattern]:

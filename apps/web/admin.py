@@ -1,5 +1,6 @@
 """History and runs in the admin: what was written and what ran. A write can be taken back, nothing be edited."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin, messages
@@ -42,16 +43,12 @@ class BatchAdmin(RecordAdmin):
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).prefetch_related("changes")
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The rows learn what no row knows: the name of their token, and whether they were taken back."""
-        response = super().changelist_view(request, extra_context)
-        if isinstance(response, TemplateResponse) and "cl" in (response.context_data or {}):
-            rows = response.context_data["cl"].result_list  # type: ignore[index]
-            names, undone = trail.token_names(), queries.undone(batch.public_id for batch in rows)
-            for batch in rows:
-                batch.token_name = names.get(batch.actor, "") if batch.actor_kind == "token" else ""
-                batch.is_undone = batch.public_id in undone
-        return response
+    def describe(self, request: HttpRequest, rows: Sequence[Batch], context: dict[str, Any]) -> None:
+        """The name of a row's token, and whether it was taken back."""
+        names, undone = trail.token_names(), queries.undone(batch.public_id for batch in rows)
+        for batch in rows:
+            batch.token_name = names.get(batch.actor, "") if batch.actor_kind == "token" else ""  # type: ignore[attr-defined]
+            batch.is_undone = batch.public_id in undone  # type: ignore[attr-defined]
 
     @admin.display(description=gettext_lazy("agent"), ordering="scope")
     def agent(self, batch: Batch) -> str:
@@ -77,19 +74,7 @@ class BatchAdmin(RecordAdmin):
         undo = self.admin_site.admin_view(require_POST(self.undo))
         return [path("<int:pk>/undo/", undo, name="ledger_batch_undo"), *super().get_urls()]
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        batch = self.get_object(request, object_id)
-        if batch is None or not self.has_view_permission(request, batch):
-            return super().change_view(request, object_id, form_url, extra_context)
-        return self._page(request, batch)
-
-    def _page(self, request: HttpRequest, batch: Batch, notice: dict[str, str] | None = None) -> HttpResponse:
+    def page(self, request: HttpRequest, batch: Batch, notice: dict[str, str] | None = None) -> HttpResponse:
         undone_by = queries.undone_by(batch.public_id)
         actor = access.staff(request.user, via="admin")
         may = actor.may("decide" if batch.proposal else "write")
@@ -115,7 +100,7 @@ class BatchAdmin(RecordAdmin):
         except Forbidden as error:
             raise PermissionDenied from error
         except MemoryHubError as error:
-            return self._page(request, batch, notice(error))
+            return self.page(request, batch, notice(error))
         messages.info(request, _("Taken back."))
         return HttpResponseRedirect(reverse("admin:ledger_batch_change", args=[made.pk]))
 
@@ -135,17 +120,14 @@ class RunAdmin(RecordAdmin):
     list_filter = ("state", ("agent_id", AgentFilter))
     search_fields = ("public_id", "agent_id", "summary")
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def describe(self, request: HttpRequest, rows: Sequence[Run], context: dict[str, Any]) -> None:
         """A run that led to a proposal says what became of that: its own summary is of the moment it ended."""
-        response = super().changelist_view(request, extra_context)
-        if isinstance(response, TemplateResponse) and "cl" in (response.context_data or {}):
-            rows = response.context_data["cl"].result_list  # type: ignore[index]
-            proposed = trail.proposals_of(rows)
-            standing = trail.standing(proposed.values())
-            for run in rows:
-                run.proposed = proposed.get(run.public_id)
-                run.standing = standing[run.proposed.public_id][1] if run.proposed else ""
-        return response
+        proposed = trail.proposals_of(rows)
+        standing = trail.standing(proposed.values())
+        for run in rows:
+            led_to = proposed.get(run.public_id)
+            run.proposed = led_to  # type: ignore[attr-defined]
+            run.standing = standing[led_to.public_id][1] if led_to else ""  # type: ignore[attr-defined]
 
     @admin.display(description=gettext_lazy("when"), ordering="created_at")
     def when(self, run: Run) -> str:
@@ -168,16 +150,7 @@ class RunAdmin(RecordAdmin):
     def took(self, run: Run) -> str:
         return "" if run.seconds is None else sentences.duration(run.seconds)
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        run = self.get_object(request, object_id)
-        if run is None or not self.has_view_permission(request, run):
-            return super().change_view(request, object_id, form_url, extra_context)
+    def page(self, request: HttpRequest, run: Run) -> HttpResponse:
         actor = access.staff(request.user, via="admin")
         proposed = trail.proposals_of([run]).get(run.public_id)
         record = {

@@ -129,13 +129,12 @@ def test_rights_and_names_keep_their_codes(api, api_with):
 
 def test_an_appended_line_can_be_taken_back_after_another_came(api, scope, clock):
     clock("2026-09-19T08:05:00Z")
-    first = api.save("coach", "one").json()["data"]["batch"]
+    api.save("coach", "one")
     second = api.save("coach", "two").json()["data"]["batch"]
     api.save("coach", "three")
     assert api.post(f"history/{second}/undo").status_code == 200
     assert (scope.root / "memory" / "2026-09-19.md").read_text() == "# 2026-09-19\n\n- 08:05 one\n- 08:05 three\n"
     assert code(api.post(f"history/{second}/undo")) == (409, "already_undone")
-    assert first != second
 
 
 def test_lines_are_counted_as_an_editor_counts_them(api, scope, clock):
