@@ -22,6 +22,9 @@ STAFF_RIGHTS = {
 
 # Kinds of turn in which a person is at the other end (memory.md 2.7).
 PRESENT_SOURCES = frozenset({"chat", "telegram", "api"})
+# Kinds of turn whose words are a person's or the agent's own: those, this site, the agent's schedules and our jobs.
+# Whatever else names itself (`delegate:…`, an import, a mail) may carry words of strangers (docs/adr/0011).
+OWN_SOURCES = PRESENT_SOURCES | {"", "web", "job", "memory"}
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,18 @@ def require_present(actor: Actor) -> None:
 def source_kind(source: str) -> str:
     """Reduce a source to its kind: `job:coach/nightly` is `job`."""
     return source.partition(":")[0]
+
+
+def trusted(source: str) -> bool:
+    """Whether words written in a turn of this source are a person's or the agent's own."""
+    return source_kind(source) in OWN_SOURCES
+
+
+def job(agent_id: str, *, source: str) -> Actor:
+    """A job that carries out what its agent may do by itself: nobody is there, and only this scope is in reach."""
+    return Actor(
+        kind="job", id=agent_id, rights=frozenset({"decide"}), scopes=frozenset({agent_id}), source=source, via="job"
+    )
 
 
 def operator(via: str = "command") -> Actor:

@@ -51,13 +51,18 @@ class Console(BaseCommand):
             if isinstance(value, str) and any(0xD800 <= ord(letter) <= 0xDFFF for letter in value):
                 raise CommandError(f"--{name} is not UTF-8.", returncode=USAGE)
         try:
-            code = getattr(self, options.get("verb") or "run")(options)
+            code = self._method(options.get("verb") or "run")(options)
         except MemoryHubError as error:
             self._refuse(error)
         except (OperationalError, ProgrammingError) as error:
             self._refuse(database.told(OperationalError(str(error))))
         if code:
             sys.exit(code)
+
+    def _method(self, verb: str) -> Callable[[dict[str, Any]], int | None]:
+        """The method of a verb; `show` is taken by the printing, so that verb's is `show_one`."""
+        method: Callable[[dict[str, Any]], int | None] = getattr(self, "show_one" if verb == "show" else verb)
+        return method
 
     def _refuse(self, error: MemoryHubError) -> None:
         code = BUSY if isinstance(error, Busy) or error.code == "busy_run" else FAILED

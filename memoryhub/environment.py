@@ -7,6 +7,7 @@ surfacing later as something else.
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TypeVar
 from zoneinfo import ZoneInfo
@@ -54,6 +55,22 @@ def integer(name: str, default: int, *, least: int = 1, environ: Mapping[str, st
     if value < least:
         raise ImproperlyConfigured(f"{PREFIX}{name} must be at least {least}, not {value}.")
     return value
+
+
+def dollars(name: str, environ: Mapping[str, str] = os.environ) -> Decimal | None:
+    """An amount of money, None when it is not set."""
+
+    def amount(text: str) -> Decimal:
+        try:
+            value = Decimal(text)
+        except InvalidOperation as error:
+            raise ValueError(text) from error
+        if not value.is_finite() or value < 0:
+            raise ValueError(text)
+        return value
+
+    text = read(name, "", environ).strip()
+    return parsed(name, text, amount, "an amount in dollars such as 0.50") if text else None
 
 
 def words(name: str, default: str = "", environ: Mapping[str, str] = os.environ) -> list[str]:

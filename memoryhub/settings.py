@@ -4,6 +4,8 @@ from pathlib import Path
 
 import dj_database_url
 
+from apps.jobs import cluster
+from apps.llm import routes
 from memoryhub import environment as env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -12,7 +14,26 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 MEMORYHUB_HOME = env.home()
 MEMORYHUB_WORKSPACE_ROOTS = env.folders("WORKSPACE_ROOTS")
 MEMORYHUB_PERSONA_FILES = env.words("PERSONA_FILES", "AGENTS.md,SOUL.md,IDENTITY.md,USER.md,TOOLS.md")
+
+# Models: tried in order; how to reach, price and pay for them. The key goes to servers in MODEL_ADDRESSES only.
 MEMORYHUB_MODEL = env.words("MODEL", "offline")
+MEMORYHUB_MODEL_ADDRESSES = env.parsed(
+    "MODEL_ADDRESSES",
+    env.read("MODEL_ADDRESSES", ""),
+    routes.addresses,
+    "as openai/name=http://127.0.0.1:8080/v1, by comma, without a password",
+    told=False,
+)
+MEMORYHUB_MODEL_KEY = env.read("MODEL_KEY", "")
+MEMORYHUB_MODEL_PRICES = env.parsed(
+    "MODEL_PRICES", env.read("MODEL_PRICES", ""), routes.prices, "as openai/name=0.15/0.60, in dollars a million tokens"
+)
+MEMORYHUB_MODEL_SECONDS = env.integer("MODEL_SECONDS", 120)
+MEMORYHUB_MODEL_RETRIES = env.integer("MODEL_RETRIES", 1, least=0)
+MEMORYHUB_MODEL_OUTPUT_TOKENS = env.integer("MODEL_OUTPUT_TOKENS", 0, least=0)
+# US dollars for all agents together; an agent has budgets of its own besides.
+MEMORYHUB_BUDGET_DAY = env.dollars("BUDGET_DAY")
+MEMORYHUB_BUDGET_MONTH = env.dollars("BUDGET_MONTH")
 
 # Limits; sources: decisions.md "API and tools", memory.md 6.3. Bytes unless the name says otherwise.
 MEMORYHUB_REQUEST_LIMIT = env.integer("REQUEST_LIMIT", 10 * 1024 * 1024)
@@ -28,6 +49,29 @@ MEMORYHUB_STALE_DAYS = env.integer("STALE_DAYS", 90)
 MEMORYHUB_LOCK_SECONDS = env.integer("LOCK_SECONDS", 10)
 MEMORYHUB_SQLITE_BUSY_SECONDS = env.integer("SQLITE_BUSY_SECONDS", 5)
 MEMORYHUB_IDEMPOTENCY_DAYS = env.integer("IDEMPOTENCY_DAYS", 7)
+
+# The queue: the Run table holds what is to be done, django-q2 only rings. A task may take as long as the longest run;
+# `manage.py check` refuses shorter times, and a `retry` that would hand a task out twice.
+_LONGEST_RUN = cluster.longest_run(MEMORYHUB_MODEL_SECONDS, MEMORYHUB_MODEL_RETRIES)
+MEMORYHUB_QUEUE_TIMEOUT = env.integer("QUEUE_TIMEOUT", _LONGEST_RUN)
+MEMORYHUB_QUEUE_RETRY = env.integer("QUEUE_RETRY", MEMORYHUB_QUEUE_TIMEOUT + 300)
+MEMORYHUB_REDIS_URL = env.read("REDIS_URL", "")
+Q_CLUSTER = {
+    # Two homes on one Redis must not get each other's bells; their keys differ, so they could not read them.
+    "name": env.read("QUEUE_NAME", cluster.name(MEMORYHUB_HOME)),
+    "workers": env.integer("WORKERS", 2),
+    "timeout": MEMORYHUB_QUEUE_TIMEOUT,
+    "retry": MEMORYHUB_QUEUE_RETRY,
+    "max_attempts": 1,
+    "ack_failures": True,
+    "catch_up": False,
+    # A success each minute is no news; failures are always kept.
+    "save_limit": -1,
+    "poll": 1,
+    "recycle": 100,
+    "label": "Queue",
+    **({"redis": MEMORYHUB_REDIS_URL} if MEMORYHUB_REDIS_URL else {"orm": "default"}),
+}
 
 DEBUG = env.boolean("DEBUG", False)
 SECRET_KEY = env.secret("SECRET_KEY", MEMORYHUB_HOME)
@@ -52,6 +96,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "rest_framework",
     "knox",
+    "django_q",
     "apps.ledger",
     "apps.runs",
     "apps.agents",

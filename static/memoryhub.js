@@ -86,6 +86,32 @@
   const said = document.querySelector('#said .strip span');
   if (said) setTimeout(() => { document.getElementById('live').textContent = said.textContent; }, 200);
 
+  // A run that is under way: its part of the page is fetched again until it ended; what came of it is said once.
+  const run = document.getElementById('run');
+  const lookEvery = 2000;
+  async function lookAgain() {
+    try {
+      const answer = document.hidden ? null : await fetch(location.href, { cache: 'no-store' });
+      if (answer?.redirected) return;
+      if (answer?.ok) showRun(new DOMParser().parseFromString(await answer.text(), 'text/html'));
+    } catch { /* No connection: the next look may have one. */ }
+    if ('follow' in run.dataset) setTimeout(lookAgain, lookEvery);
+  }
+
+  function showRun(fresh) {
+    const now = fresh.getElementById('run');
+    const focused = run.contains(document.activeElement) && document.activeElement.getAttribute('href');
+    run.replaceChildren(...now.childNodes);
+    document.title = fresh.title;
+    if (focused) run.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    if ('follow' in now.dataset) return;
+    delete run.dataset.follow;
+    const outcome = [run.querySelector('h1'), ...all('[data-outcome]', run)];
+    document.getElementById('live').textContent = outcome.map((part) => part.textContent.trim()).join('. ');
+  }
+
+  if (run && 'follow' in run.dataset) setTimeout(lookAgain, lookEvery);
+
   // Keys.
   function goTo(row) {
     if (!row) return;

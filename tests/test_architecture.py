@@ -26,17 +26,18 @@ LIBRARIES = {"errors", "access", "vault", "search", "llm"}
 ROWS = {"models", "queries", "texts"}
 ACTIONS = {
     "services", "context", "locks", "desk", "recovery", "undoing", "database", "registry", "reading", "consolidate", "doctor",
-    "present", "sentences", "drawing",
+    "present", "sentences", "drawing", "blame", "budgets", "asking", "heartbeat", "material", "nightly", "bell",
+    "execution", "requests", "checks",
 }  # fmt: skip
 PLAIN = {
     "store", "plans", "kinds", "review", "analysis", "marking", "warnings", "warning_sentences", "wording", "support",
     "addresses", "characters", "reasons", "inputs", "answers", "prompt", "review_lists", "cutting", "foreign_lines",
-    "unwrapping",
+    "unwrapping", "gate", "estimate", "cron", "cluster",
 }  # fmt: skip
 DOOR_FILES = {"admin", "tasks", "commands", "apps"}
 LAYERS = ["plain", "rows", "actions", "doors"]
 
-DJANGO = ("django", "rest_framework", "knox", "dj_database_url")
+DJANGO = ("django", "rest_framework", "knox", "dj_database_url", "django_q")
 HTTP = ("django.http", "django.shortcuts", "django.contrib.messages", "django.template", "rest_framework")
 
 

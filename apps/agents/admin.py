@@ -40,7 +40,7 @@ class AgentForm(forms.ModelForm):
 
     class Meta:
         model = Agent
-        fields = ("id", "name", "zone", "model")
+        fields = ("id", *registry.FIELDS)
 
     def validate_unique(self) -> None:
         """Left to the registry, which lets an archived agent come back."""
@@ -49,7 +49,7 @@ class AgentForm(forms.ModelForm):
         cleaned = super().clean() or self.cleaned_data
         if self.errors:
             return cleaned
-        facts = {name: cleaned.get(name, "") for name in ("name", "zone", "model")}
+        facts = {name: cleaned[name] for name in registry.FIELDS if name in cleaned}
         try:
             if self.instance._state.adding:
                 self.instance = registry.add(cleaned["id"], **facts)
@@ -66,7 +66,7 @@ class AgentAdmin(CalmAdmin):
     form = AgentForm
     # One at a time: taking an agent out of the crew ends its tokens.
     actions = None
-    list_display = ("id", "name", "memory", "folder", "days")
+    list_display = ("id", "name", "memory", "nights", "days", "folder")
     search_fields = ("id", "name")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Agent]:
@@ -74,7 +74,7 @@ class AgentAdmin(CalmAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Agent | None = None) -> tuple[str, ...]:
         """The directory has a link to its page only for whoever may change it there."""
-        return ("id", "name", "zone", "model", "where" if self.has_change_permission(request, obj) else "folder")
+        return ("id", *registry.FIELDS, "where" if self.has_change_permission(request, obj) else "folder")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Agent | None = None) -> tuple[str, ...]:
         return ("where", "folder") if obj is None else ("id", "where", "folder")
@@ -97,6 +97,10 @@ class AgentAdmin(CalmAdmin):
     @admin.display(description=gettext_lazy("time zone"))
     def days(self, agent: Agent) -> str:
         return queries.zone(agent)
+
+    @admin.display(description=gettext_lazy("nights"))
+    def nights(self, agent: Agent) -> str:
+        return f"{agent.cron}{', ' + _('autonomous') if agent.autonomous else ''}" if agent.cron else _("never")
 
     @admin.display(description=gettext_lazy("memory"))
     def memory(self, agent: Agent) -> str:

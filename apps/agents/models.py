@@ -3,7 +3,7 @@
 from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
+from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -11,6 +11,7 @@ from knox.models import AbstractAuthToken, get_digest_token
 from knox.settings import CONSTANTS
 
 from apps.access import RIGHTS
+from apps.agents import cron
 from apps.ledger.models import public_id
 from apps.vault import layout
 
@@ -26,6 +27,11 @@ def valid_zone(name: str) -> None:
 def valid_id(name: str) -> None:
     if name in layout.RESERVED_IDS:
         raise ValidationError(_("“%(name)s” is reserved."), params={"name": name})
+
+
+def valid_cron(expression: str) -> None:
+    if reason := cron.fault(expression):
+        raise ValidationError(reason)
 
 
 def valid_rights(rights: object) -> None:
@@ -63,6 +69,26 @@ class Agent(models.Model):
         max_length=300,
         blank=True,
         help_text=_("Models tried in order, by comma. Empty: the site's."),
+    )
+    autonomous = models.BooleanField(
+        _("autonomous"),
+        default=False,
+        help_text=_("A rewrite that loses nothing and has no warning is written without a person."),
+    )
+    cron = models.CharField(
+        _("nights"),
+        max_length=100,
+        blank=True,
+        validators=[valid_cron],
+        help_text=_("When its notes are folded in, as a cron expression in its zone (10 3 * * *). Empty: never."),
+    )
+    # A night before this moment was nobody's wish.
+    cron_since = models.DateTimeField(null=True, blank=True, editable=False)
+    budget_day = models.DecimalField(
+        _("budget a day"), max_digits=10, decimal_places=4, null=True, blank=True, validators=[MinValueValidator(0)]
+    )
+    budget_month = models.DecimalField(
+        _("budget a month"), max_digits=10, decimal_places=4, null=True, blank=True, validators=[MinValueValidator(0)]
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)

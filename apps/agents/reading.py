@@ -6,8 +6,12 @@ from django.conf import settings
 
 from apps.access import Actor
 from apps.agents import plans, queries, store
-from apps.errors import NotFound
-from apps.vault import files, layout, paths
+from apps.errors import NotFound, TooLarge
+from apps.ledger import blame as ledger_blame
+from apps.vault import files, layout, lines, paths
+
+# Lines of a file whose origins are told: a longer answer or margin nobody reads.
+MOST_LINES = 5_000
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,14 @@ class Memory:
 
     file: File
     notes: tuple[store.Note, ...]
+
+
+@dataclass(frozen=True)
+class Blamed:
+    """A file and the origin of each of its lines."""
+
+    file: File
+    origins: tuple[ledger_blame.Origin, ...]
 
 
 def memory(agent_id: str, *, actor: Actor) -> Memory:
@@ -58,6 +70,30 @@ def file(agent_id: str, path: str, *, actor: Actor) -> File:
     if data is None and kind != "memory":
         raise NotFound(f"There is no file {path}.", path=path)
     return _file(scope, named, data)
+
+
+def blame(agent_id: str, path: str, *, actor: Actor) -> Blamed:
+    """A file and who brought each of its lines. NotFound as `file`, also for a memory that is not there yet.
+
+    TooLarge as `origins`.
+    """
+    found = file(agent_id, path, actor=actor)
+    if found.sha256 is None:
+        raise NotFound(f"There is no file {path}.", path=path)
+    return Blamed(found, origins(found))
+
+
+def origins(found: File) -> tuple[ledger_blame.Origin, ...]:
+    """The origin of every line of a file that was read. TooLarge when it has more than 5,000 lines."""
+    count = len(lines.split(found.text))
+    if count > MOST_LINES:
+        raise TooLarge(
+            f"Who brought each line is told of files up to {MOST_LINES:,} lines; this has {count:,}.",
+            limit=MOST_LINES,
+            path=found.path,
+        )
+    # Bytes that are not UTF-8 were replaced on reading, as they are in the texts of the history.
+    return tuple(ledger_blame.blame(found.scope, found.path, found.text.encode()))
 
 
 def _file(scope: layout.Scope, path: str, data: bytes | None) -> File:

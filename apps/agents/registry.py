@@ -1,6 +1,6 @@
 """The crew: which agents there are, where their folders lie, which tokens they hold."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -35,13 +35,17 @@ class Synced:
     refused: list[tuple[str, str]] = field(default_factory=list)
 
 
-def add(agent_id: str, *, name: str = "", directory: str = "", zone: str = "", model: str = "") -> Agent:
-    """Make an agent and its `memory/` folder. An archived agent of this id comes back.
+# What is set on an agent's row as it is given; its folder has its own rules (`move`).
+FIELDS = ("name", "zone", "model", "autonomous", "cron", "budget_day", "budget_month")
+
+
+def add(agent_id: str, *, directory: str = "", **facts: object) -> Agent:
+    """Make an agent and its `memory/` folder, with any of FIELDS. An archived agent of this id comes back.
 
     Raises Invalid naming the field, Conflict `exists`, StorageFailed.
     """
-    made = Agent(id=agent_id, name=name, zone=zone, model=model)
-    _validate(made)
+    made = Agent(id=agent_id)
+    _set(made, facts)
     old = Agent.objects.filter(pk=agent_id).first()
     if old and old.archived_at is None:
         raise Conflict(f"There is an agent “{agent_id}” already.", code="exists", field="id")
@@ -67,15 +71,26 @@ def _folders_locked() -> Iterator[None]:
         yield
 
 
-def change(agent_id: str, *, name: str | None = None, zone: str | None = None, model: str | None = None) -> Agent:
-    """Change what is given (None stays). A change of zone renames no old note."""
+def change(agent_id: str, **facts: object) -> Agent:
+    """Change what is given, of FIELDS; a budget of None is none. A change of zone renames no old note."""
     one = queries.agent(agent_id)
-    for attribute, value in (("name", name), ("zone", zone), ("model", model)):
-        if value is not None:
-            setattr(one, attribute, value)
-    _validate(one)
-    one.save(update_fields=["name", "zone", "model"])
+    _set(one, facts)
+    one.save(update_fields=[*FIELDS, "cron_since"])
     return one
+
+
+def _set(one: Agent, facts: Mapping[str, object]) -> None:
+    """Set and validate. A night before its cron was set was nobody's wish, so that moment is kept."""
+    if unknown := set(facts) - set(FIELDS):
+        raise TypeError(f"An agent has no {', '.join(sorted(unknown))}.")
+    before = one.cron
+    for name, value in facts.items():
+        setattr(one, name, value)
+    if isinstance(one.cron, str):
+        one.cron = " ".join(one.cron.split())
+    _validate(one)
+    if one.cron != before:
+        one.cron_since = timezone.now() if one.cron else None
 
 
 def move(agent_id: str, directory: str) -> Agent:

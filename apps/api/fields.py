@@ -3,6 +3,7 @@
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.request import Request
 
 
 class TextField(serializers.CharField):
@@ -33,3 +34,14 @@ class Body(serializers.Serializer):
         body = cls(data=data)
         body.is_valid(raise_exception=True)
         return dict(body.validated_data)
+
+
+class Query(serializers.Serializer):
+    """What may stand behind the question mark of an address; what it does not know is left alone."""
+
+    @classmethod
+    def read(cls, request: Request) -> dict[str, Any]:
+        """The validated values, or ValidationError (422)."""
+        query = cls(data=request.query_params.dict())
+        query.is_valid(raise_exception=True)
+        return dict(query.validated_data)

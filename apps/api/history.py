@@ -6,15 +6,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps import access
+from apps.agents import reading
 from apps.agents import services as agents
 from apps.api.auth import actor
-from apps.api.fields import Body, TextField
-from apps.ledger import present, queries
+from apps.api.fields import Body, Query, TextField
+from apps.ledger import blame, present, queries
 
 MOST = 200
 
 
-class Filters(serializers.Serializer):
+class Filters(Query):
     scope = TextField(default="")
     path = TextField(default="")
     actor = TextField(default="")
@@ -29,9 +30,7 @@ class HistoryView(APIView):
     def get(self, request: Request) -> Response:
         caller = actor(request)
         access.require(caller, "read")
-        filters = Filters(data=request.query_params.dict())
-        filters.is_valid(raise_exception=True)
-        fields = filters.validated_data
+        fields = Filters.read(request)
         rows = queries.history(
             caller,
             scope=fields["scope"],
@@ -43,6 +42,29 @@ class HistoryView(APIView):
         )
         undone = queries.undone(row.public_id for row in rows)
         return Response({"batches": [present.record(row, undone.get(row.public_id)) for row in rows]})
+
+
+class BlameQuery(Query):
+    scope = TextField(allow_blank=False)
+    path = TextField(allow_blank=False)
+
+
+class BlameView(APIView):
+    """`GET /api/history/blame`: a file line by line, and which batch brought each line."""
+
+    def get(self, request: Request) -> Response:
+        caller = actor(request)
+        access.require(caller, "read")
+        fields = BlameQuery.read(request)
+        found = reading.blame(fields["scope"], fields["path"], actor=caller)
+        return Response(
+            {
+                "scope": found.file.scope,
+                "path": found.file.path,
+                "sha256": found.file.sha256,
+                "lines": [blame.record(origin) for origin in found.origins],
+            }
+        )
 
 
 class UndoView(APIView):

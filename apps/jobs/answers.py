@@ -27,9 +27,10 @@ _BULLET_SIGN = re.compile(r"^(?:L?\d{1,6}\s*[:|→]\s*)?(?:[-*+•]|\d{1,3}[.)])
 class Finding:
     """One thing the parser did or saw, with the lines it is about.
 
-    Codes: `preamble`, `afterword`, `line_numbers`, `machine_fields`, `other_file`
-    and `odd_character` were taken out; `over_limit` names what fell off the end;
-    `placeholder` lines are still in the text, for a person to see.
+    Codes: `preamble` (a reasoning model's thoughts among it), `afterword`,
+    `line_numbers`, `machine_fields`, `other_file` and `odd_character` were taken
+    out; `over_limit` names what fell off the end; `placeholder` lines are still in
+    the text, for a person to see.
     """
 
     code: str
@@ -45,23 +46,34 @@ class Rewrite:
     findings: tuple[Finding, ...]  # at most one of each code
 
 
-def parse(answer_text: str, *, current: str, finish_reason: str = "stop", limit: int = LIMIT) -> Rewrite:
+def parse(
+    answer_text: str,
+    *,
+    current: str,
+    finish_reason: str = "stop",
+    limit: int = LIMIT,
+    model: str = "",
+    tokens: int | None = None,
+) -> Rewrite:
     """Split an answer into memory text and reasons, freed of all wrappings.
 
     `current` is the memory as it is now: what stands in it is never taken for
     a wrapping, and an answer that says the same gives it back as it is, however
     long. No text before the separator is an answer only where there is no
-    memory yet. Raises ModelFailed `truncated` (finish reason `length`) or
-    `bad_answer` (nothing, or nothing that could be a memory).
+    memory yet. `model` and `tokens`, the number the model wrote, are only told.
+    Raises ModelFailed `truncated` (finish reason `length`) or `bad_answer`
+    (stopped by a content filter, nothing, or nothing that could be a memory).
     """
-    if finish_reason == "length":
-        raise ModelFailed(
-            "The answer was cut off at the model's output limit; nothing of it was used.", code="truncated"
-        )
+    _refuse_unfinished(finish_reason, model, tokens)
     findings: list[Finding] = []
     whole = _clean(answer_text, findings)
     now = _clean(current, [])
     known = unwrapping.known_lines(now)
+    if whole != now:
+        thoughts = unwrapping.reasoning(whole, known)
+        if thoughts.before:
+            _report(findings, "preamble", thoughts.before)
+            whole = lines.trimmed(thoughts.text)
     head, tail = _split(whole, now)
     if head != now or not (now or tail.strip()):
         head, tail = _unwrapped(head, tail, now, findings)
@@ -73,6 +85,25 @@ def parse(answer_text: str, *, current: str, finish_reason: str = "stop", limit:
     head = _within(head, limit, findings)
     _report(findings, "placeholder", placeholders(head, current=now))
     return Rewrite(head, _reasons(tail), _one_a_code(findings))
+
+
+def _refuse_unfinished(finish_reason: str, model: str, tokens: int | None) -> None:
+    writer = f" of {model}" if model else ""
+    told = {"model": model} if model else {}
+    if finish_reason == "length":
+        written = "" if tokens is None else f" after {tokens:,} tokens"
+        raise ModelFailed(
+            f"The answer{writer} was cut off at the model's output limit{written}; nothing of it was used.",
+            code="truncated",
+            **told,
+            **({} if tokens is None else {"tokens": tokens}),
+        )
+    if finish_reason == "content_filter":
+        raise ModelFailed(
+            f"A content filter of the provider stopped the answer{writer}; nothing of it was used.",
+            code="bad_answer",
+            **told,
+        )
 
 
 def placeholders(text: str, *, current: str = "") -> list[str]:

@@ -1,90 +1,99 @@
 """Fold an agent's day notes into its long-term memory: a model rewrites, code judges, a person decides.
 
-Read without the lock, ask without the lock; only the proposal is stored. The
-outcomes are those of memory.md 6.6 for an agent that is not autonomous.
+Read without the lock, ask without the lock. The answer becomes a proposal; that
+of an autonomous agent is written at once when it loses nothing and has nothing a
+person must see (gate.py). The outcomes are those of memory.md 6.6.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from functools import cached_property
 from pathlib import Path
 
 from django.conf import settings
 
+from apps import access
 from apps.agents import queries as agents
-from apps.agents import store
-from apps.errors import ModelFailed
-from apps.jobs import answers, inputs, prompt
+from apps.agents.models import Agent
+from apps.errors import Conflict
+from apps.jobs import answers, estimate, gate, inputs, material, prompt
+from apps.jobs.material import Masked, Material
 from apps.llm.client import Task
-from apps.proposals import analysis, sentences, support
+from apps.llm.routes import Route
+from apps.proposals import analysis, sentences
 from apps.proposals import queries as proposals
 from apps.proposals import services as proposing
-from apps.runs import queries as runs_queries
-from apps.runs import services as runs
+from apps.proposals.models import Proposal
+from apps.runs import asking, budgets
+from apps.runs import queries as runs
 from apps.runs.models import Run
-from apps.vault import files, formats, layout, lines
+from apps.vault import files, formats, lines
 
 SOURCE = "memory:consolidate"
 
 
 @dataclass(frozen=True)
-class Material:
-    """What one consolidation starts from: the memory file as bytes and trimmed text, and every note with text."""
+class Question:
+    """What would be asked, of whom, and what it will take."""
 
-    path: str
-    data: bytes | None
-    memory: str
-    notes: tuple[store.Note, ...]
-    today: date
-
-    @cached_property
-    def keyed(self) -> dict[str, inputs.Note]:
-        """The notes as the job's inputs, by key (name and content)."""
-        rows = [inputs.Note(note.day, note.date, note.text) for note in self.notes]
-        return {row.key: row for row in rows}
+    material: Material
+    chosen: inputs.Inputs
+    masked: Masked
+    task: Task
+    route: Route
+    estimate: estimate.Estimate
 
 
-def consolidate(agent_id: str, *, force: bool = False, source: str = SOURCE) -> Run:
-    """Run one consolidation in this process and return its Run.
+def consolidate(run: Run) -> None:
+    """Carry out one claimed run.
 
-    Without `force` no model is asked when nothing is newer. Conflict `busy_run`
-    while another run of the agent lives; ModelFailed and StorageFailed end the
-    run as failed and are raised. MEMORY.md is never written here.
+    Without `force` no model is asked when nothing is newer. ModelFailed (also
+    `over_budget`) and StorageFailed end the run and leave every file as it is.
     """
-    scope = agents.scope(agent_id)
+    agent = agents.agent(run.agent_id)
+    read = material.read(agents.scope_of(agent))
+    folded = _folded(agent.id)
+    chosen = _chosen(read, folded)
+    if not chosen.notes or not (run.force or _something_newer(agent, run, read, folded)):
+        run.outcome, run.summary = "nothing_newer", "Nothing is newer than the memory; no model was asked."
+        return
+    run.read = sorted(chosen.keys)
+    run.left_out = sorted(key for key, note in read.keyed.items() if note.name in chosen.left_out)
+    question = _question(agent, read, chosen)
+    run.credentials = [list(one) for one in question.masked.credentials]
+    run.estimate = question.estimate.stored()
+    run.save(update_fields=["read", "left_out", "credentials", "estimate"])
+    answer = asking.ask(run, question.task, route=question.route, cost=question.estimate.cost, limits=_limits(agent))
+    rewrite = answers.parse(
+        answer.text,
+        current=question.masked.memory,
+        finish_reason=answer.finish_reason,
+        limit=settings.MEMORYHUB_MEMORY_CHARACTERS,
+        model=answer.model,
+        tokens=answer.completion_tokens,
+    )
+    _conclude(run, agent, question, rewrite)
+
+
+def preview(agent_id: str) -> estimate.Estimate | None:
+    """What a consolidation would take if it were asked now; None when nothing is newer."""
     agent = agents.agent(agent_id)
-    route = agents.route(agent)
-    with runs.running(agent_id, Run.Kind.CONSOLIDATE, source=source) as run:
-        material = _read(scope)
-        folded = _folded(agent_id)
-        chosen = inputs.collect(
-            material.keyed.values(),
-            material.memory,
-            dates=settings.MEMORYHUB_NOTE_DATES,
-            budget=settings.MEMORYHUB_INPUT_CHARACTERS,
-            least=settings.MEMORYHUB_NOTES_CHARACTERS,
-            folded=folded,
-        )
-        if not chosen.notes or not (force or _something_newer(agent_id, scope.root, material, folded)):
-            run.outcome, run.summary = (
-                "nothing_newer",
-                "Nothing is newer than the memory; no model was asked.",
-            )
-            return run
-        run.read = sorted(chosen.keys)
-        run.left_out = sorted(key for key, note in material.keyed.items() if note.name in chosen.left_out)
-        _refuse_unsuitable(material)
-        rewrite = _ask(run, route, material, chosen)
-        _conclude(run, agent_id, material, chosen, rewrite)
-    return run
+    read = material.read(agents.scope_of(agent))
+    folded = _folded(agent_id)
+    chosen = _chosen(read, folded)
+    if not chosen.notes or not _something_newer(agent, None, read, folded):
+        return None
+    return _question(agent, read, chosen).estimate
 
 
-def _read(scope: layout.Scope) -> Material:
-    path, data = store.read_memory(scope.root)
-    text = store.decode(data).removeprefix("\ufeff")
-    notes = tuple(note for note in store.notes(scope.root) if note.text.strip())
-    return Material(path, data, lines.trimmed(text), notes, agents.today(scope))
+def _chosen(read: Material, folded: frozenset[str]) -> inputs.Inputs:
+    return inputs.collect(
+        read.keyed.values(),
+        read.memory,
+        dates=settings.MEMORYHUB_NOTE_DATES,
+        budget=settings.MEMORYHUB_INPUT_CHARACTERS,
+        least=settings.MEMORYHUB_NOTES_CHARACTERS,
+        folded=folded,
+    )
 
 
 def _folded(agent_id: str) -> frozenset[str]:
@@ -94,112 +103,137 @@ def _folded(agent_id: str) -> frozenset[str]:
     """
     settled, proposed = proposals.settled_runs(agent_id), proposals.proposed_runs(agent_id)
     keys: set[str] = set()
-    for run in runs_queries.answered(agent_id, Run.Kind.CONSOLIDATE):
+    for run in runs.answered(agent_id, Run.Kind.CONSOLIDATE):
         unchanged = run.state == Run.State.DONE and run.public_id not in proposed
         if unchanged or run.public_id in settled:
             keys.update(run.read)
     return frozenset(keys)
 
 
-def _something_newer(agent_id: str, root: Path, material: Material, folded: frozenset[str]) -> bool:
+def _something_newer(agent: Agent, run: Run | None, read: Material, folded: frozenset[str]) -> bool:
     """Whether a model should be asked at all (decisions.md, Runs and jobs).
 
-    While a rewrite waits, only a note that its run has not seen counts. Without
-    any history modification times decide, as in memory.md 6.2.
+    While a rewrite waits, only a note that its run has not seen counts; or, of an
+    autonomous agent, that the run which proposed it died before it could judge.
+    Without any history modification times decide, as in memory.md 6.2.
     """
-    unread = set(material.keyed) - folded
-    waiting = proposals.pending_rewrite(agent_id)
+    unread = set(read.keyed) - folded
+    waiting = proposals.pending_rewrite(agent.id)
     if waiting:
-        for origin in waiting.origins:
-            if origin.get("run"):
-                run = runs_queries.run(origin["run"])
-                unread -= {*run.read, *run.left_out}
+        origins = {origin["run"] for origin in waiting.origins if origin.get("run")}
+        if run is not None and agent.autonomous and run.retries in origins:
+            return True
+        for origin in origins:
+            known = runs.run(origin)
+            unread -= {*known.read, *known.left_out}
         return bool(unread)
-    if runs_queries.answered(agent_id, Run.Kind.CONSOLIDATE):
+    if runs.answered(agent.id, Run.Kind.CONSOLIDATE):
         return bool(unread)
-    if material.data is None:
-        return bool(material.notes)
-    written = next(file.modified for file in files.listing(root) if file.path == material.path)
-    return any(note.modified > written for note in material.notes)
+    if read.data is None:
+        return bool(read.notes)
+    return _newer_file(read.scope.root, read)
 
 
-def _refuse_unsuitable(material: Material) -> None:
-    """Raise ModelFailed for a memory that must not be rewritten: `bad_encoding`, `memory_too_large`."""
-    data = material.data or b""
-    fault = formats.read(data, "memory").undecodable
-    nul = data.find(b"\x00")
-    if fault is None and nul >= 0:
-        fault = (data[:nul].count(b"\n") + 1, nul)
-    if fault is not None:
-        line, byte = fault
-        raise ModelFailed(
-            f"{material.path} is not plain UTF-8 in line {line} (byte {byte}). Save it as UTF-8 without NUL; "
-            "until then it is left alone.",
-            code="bad_encoding",
-            path=material.path,
-            line=line,
-            byte=byte,
-        )
-    limit = settings.MEMORYHUB_MEMORY_REFUSED_CHARACTERS
-    if len(material.memory) > limit:
-        raise ModelFailed(
-            f"{material.path} has {len(material.memory):,} characters; over {limit:,} no model is asked. "
-            "Move what is not needed every day into a file under memory/, or shorten it by hand.",
-            code="memory_too_large",
-            path=material.path,
-            limit=limit,
-        )
+def _newer_file(root: Path, read: Material) -> bool:
+    written = next(file.modified for file in files.listing(root) if file.path == read.path)
+    return any(note.modified > written for note in read.notes)
 
 
-def _ask(run: Run, route: Sequence[str], material: Material, chosen: inputs.Inputs) -> answers.Rewrite:
+def _question(agent: Agent, read: Material, chosen: inputs.Inputs) -> Question:
+    material.refuse_unsuitable(read)
+    masked = material.masked(read, chosen.notes)
     limit = settings.MEMORYHUB_MEMORY_CHARACTERS
     task = Task(
         purpose="rewrite",
         prompt=prompt.rewrite(
-            material.memory,
-            chosen.notes,
-            today=material.today,
-            limit=limit,
-            days=settings.MEMORYHUB_STALE_DAYS,
+            masked.memory, masked.notes, today=read.today, limit=limit, days=settings.MEMORYHUB_STALE_DAYS
         ),
         data={
-            "memory": material.memory,
-            "notes": [{"name": note.name, "date": note.date, "text": note.text} for note in chosen.notes],
-            "today": material.today.isoformat(),
+            "memory": masked.memory,
+            "notes": [{"name": note.name, "date": note.date, "text": note.text} for note in masked.notes],
+            "today": read.today.isoformat(),
             "limit": limit,
         },
     )
-    answer = runs.ask(run, task, route=route)
-    return answers.parse(answer.text, current=material.memory, finish_reason=answer.finish_reason, limit=limit)
+    route = asking.route(agents.route(agent))
+    said = min(limit, len(task.prompt)) + answers.REASONS_LIMIT
+    expected = estimate.of(task.prompt, notes=len(chosen.notes), answer_characters=said, route=route)
+    return Question(read, chosen, masked, task, route, expected)
 
 
-def _conclude(run: Run, agent_id: str, material: Material, chosen: inputs.Inputs, rewrite: answers.Rewrite) -> None:
-    later = f" {len(chosen.left_out)} notes are left for a later run." if chosen.left_out else ""
-    if chosen.cut:
-        later = f" The note {chosen.cut} was too long and was read in part.{later}"
-    if lines.trimmed(rewrite.text) == material.memory:
+def _limits(agent: Agent) -> list[budgets.Limit]:
+    """The budgets a run of this agent must keep: its own, and those of all agents together."""
+    own = {"day": agent.budget_day, "month": agent.budget_month}
+    total = {"day": settings.MEMORYHUB_BUDGET_DAY, "month": settings.MEMORYHUB_BUDGET_MONTH}
+    return [
+        *(budgets.Limit(span, dollars, agent.id) for span, dollars in own.items() if dollars is not None),
+        *(budgets.Limit(span, dollars) for span, dollars in total.items() if dollars is not None),
+    ]
+
+
+def _conclude(run: Run, agent: Agent, question: Question, rewrite: answers.Rewrite) -> None:
+    read, chosen = question.material, question.chosen
+    later = _left(chosen)
+    restored = question.masked.masks.restore(rewrite.text)
+    if lines.trimmed(restored.text) == read.memory:
         run.outcome, run.summary = "unchanged", f"The model found nothing to change.{later}"
         return
-    by_name = {note.day: note.path for note in material.notes}
+    dates = chosen.dates | {read.today.isoformat()}
+    witnesses = material.witnesses(read, chosen.notes)
     found = analysis.analyse(
-        material.memory,
-        rewrite.text,
-        notes=[support.NoteText(by_name[note.name], note.text) for note in chosen.notes],
-        dates=chosen.dates | {material.today.isoformat()},
+        read.memory,
+        restored.text,
+        notes=witnesses,
+        dates=dates,
         limit=settings.MEMORYHUB_MEMORY_CHARACTERS,
-        findings={finding.code: finding.lines for finding in rewrite.findings},
+        findings=_findings(rewrite, [*restored.missing, *restored.unknown]),
         left_out=len(chosen.left_out),
     )
-    reasons = [*rewrite.reasons, *found.remarks]
     proposal = proposing.propose_rewrite(
-        agent_id,
-        path=material.path,
-        text=formats.like(material.data or b"", rewrite.text),
-        previous=material.data,
-        reasons="\n".join(f"- {reason}" for reason in reasons),
+        agent.id,
+        path=read.path,
+        text=formats.like(read.data or b"", restored.text),
+        previous=read.data,
+        reasons="\n".join(f"- {reason}" for reason in [*rewrite.reasons, *found.remarks]),
         analysis=found.stored(),
         source=SOURCE,
         run=run.public_id,
     )
-    run.outcome = "proposed"
-    run.summary = f"{sentences.counts(found.counts)}. Proposal {proposal.public_id} waits for a person.{later}"
+    told = f"{sentences.counts(found.counts)}. "
+    if not agent.autonomous:
+        run.outcome, run.summary = "proposed", f"{told}Proposal {proposal.public_id} waits for a person.{later}"
+        return
+    strangers = any(witness.untrusted for witness in witnesses)
+    verdict = gate.judge(read.memory, restored.text, dates=dates, warnings=found.warnings, strangers=strangers)
+    if not verdict.clean:
+        run.outcome = "held"
+        run.summary = f"{told}Held for a person: {verdict.why} Proposal {proposal.public_id} waits.{later}"
+        return
+    run.outcome, how = _apply(proposal, agent)
+    run.summary = f"{told}{how}{later}"
+
+
+def _left(chosen: inputs.Inputs) -> str:
+    later = f" {len(chosen.left_out)} notes are left for a later run." if chosen.left_out else ""
+    if chosen.cut:
+        later = f" The note {chosen.cut} was too long and was read in part.{later}"
+    return later
+
+
+def _findings(rewrite: answers.Rewrite, placeholders: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """What the parser found, with the marks of masked credentials that the answer lost or made up."""
+    found = {finding.code: finding.lines for finding in rewrite.findings}
+    if placeholders:
+        found["placeholder"] = (*found.get("placeholder", ()), *placeholders)
+    return found
+
+
+def _apply(proposal: Proposal, agent: Agent) -> tuple[str, str]:
+    """Write what the gate let pass, under the same checks as a person's approval; the outcome and its sentence."""
+    try:
+        proposing.apply_unattended(proposal.public_id, actor=access.job(agent.id, source=SOURCE))
+    except Conflict as error:
+        if error.code == "changed_since_proposed":
+            return "overtaken", "The memory was written during the run, so this is stale; nothing was written."
+        return "decided", "Somebody decided it first; that decision stands."
+    return "written", "Nothing was lost and nothing stood against it, so it is written."

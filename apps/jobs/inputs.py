@@ -106,7 +106,7 @@ def collect(
 
 def _shortened(note: Note, room: int) -> Note:
     """The note's first whole entries, and a line that says the rest is missing; `room` counts the block."""
-    text = note.text.strip()
+    text = note.text.rstrip()  # lines keep their numbers
     told = f"\n\n(This note is cut here; it has {len(text)} characters in all.)"
     room -= len(replace(note, text="").block) + len(told)
     kept, _ = cutting.split(text, room)

@@ -16,6 +16,11 @@ HEADING = re.compile(r"\s{0,3}#{1,6}(\s|$)")
 BULLET = re.compile(r"\s*([-*+]|\d{1,9}[.)])\s+\S")
 FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})([^`]*)$")
 
+# What reasoning models put around their thoughts in front of an answer; some servers swallow the opening tag.
+_REASONING = re.compile(r"\s*<(think|thinking|reasoning)>", re.IGNORECASE)
+_REASONING_START = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
+_REASONING_END = re.compile(r"^[ \t]*</(?:think|thinking|reasoning)>[ \t]*$", re.IGNORECASE | re.MULTILINE)
+
 _WRAPPER_LANGUAGES = frozenset({"", "md", "markdown", "mdown", "text", "txt", "plain", "plaintext", "json"})
 _TEXT_KEYS = ("memory", "text", "content")
 _OBJECT_START = re.compile(r'\{\s*"')
@@ -58,6 +63,46 @@ def known_lines(text: str) -> frozenset[str]:
 def filled(lines: Iterable[str]) -> tuple[str, ...]:
     """The given lines, trimmed, without blank ones."""
     return tuple(line.strip() for line in lines if line.strip())
+
+
+def reasoning(text: str, known: frozenset[str]) -> Unwrapped:
+    """Take off the thoughts of a reasoning model in front of its answer: one or more `<think>` blocks.
+
+    A block ends at the first closing tag on a line of its own, else at the first one at
+    all. A closing tag alone on its line, with no opening one in the text before it,
+    ends thoughts whose opening tag was swallowed.
+    Tags on lines of the current memory are the memory's. Raises ModelFailed
+    `bad_answer` for a block that never ends: then there are only thoughts.
+    """
+    at = 0
+    while (opening := _REASONING.match(text, at)) and _line_at(text, opening.start(1)) not in known:
+        end = _reasoning_end(text, opening.end(), known, opening[1])
+        if end is None:
+            raise ModelFailed(
+                f"The answer holds only thoughts: its <{opening[1].lower()}> block never ends.", code="bad_answer"
+            )
+        at = end
+    if at == 0:
+        end = _reasoning_end(text, 0, known) or 0
+        at = 0 if _REASONING_START.search(text, 0, end) else end
+    return Unwrapped(text[at:].strip("\n"), filled(text[:at].split("\n"))) if at else Unwrapped(text)
+
+
+def _reasoning_end(text: str, at: int, known: frozenset[str], name: str = "") -> int | None:
+    """Where thoughts end; `name` is that of the tag that opened them, without one only a line of its own ends them."""
+    for closing in _REASONING_END.finditer(text, at):
+        if closing[0].strip() not in known:
+            return closing.end()
+    if not name:
+        return None
+    inline = re.compile(f"</{name}>", re.IGNORECASE).search(text, at)
+    return inline.end() if inline else None
+
+
+def _line_at(text: str, at: int) -> str:
+    """The line that holds this place, trimmed."""
+    end = text.find("\n", at)
+    return text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)].strip()
 
 
 def json_object(text: str, known: frozenset[str]) -> Unpacked | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from apps.llm import cues, wording
-from apps.vault import entries, folding, lines
+from apps.vault import entries, folding, lines, orders
 
 _TIME = re.compile(r"^\[?\d{1,2}:\d{2}(?::\d{2})?\]?(?:\s*[-–—])?\s+")
 _RETAIN = re.compile(r"^[WBOS](?:\(c=[01](?:\.\d+)?\))?((?:\s+@[\w.-]+)*)\s*:\s*(?=\S)")
@@ -124,7 +124,7 @@ def _bullets(text: str) -> Iterator[tuple[entries.Entry, str]]:
             continue
         line = " ".join(lines.without_sign(entry.text).split())
         line = _IMAGE.sub("", _TIME.sub("", line)).strip()
-        if line and not wording.is_order(line) and not any(map(wording.is_passing_section, entry.headings)):
+        if line and not orders.find(line) and not any(map(wording.is_passing_section, entry.headings)):
             yield entry, line
 
 

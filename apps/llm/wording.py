@@ -1,4 +1,4 @@
-"""Tells what a line of a note is by its first words and its heading: greeting, question, order, to-do."""
+"""Tells what a line of a note is by its first words and its heading: greeting, question, to-do."""
 
 import re
 
@@ -18,24 +18,6 @@ _INTERJECTION = re.compile(
     r"(?:(?-i:[A-Z])\w+[,!] +)?",
     re.IGNORECASE,
 )
-# Text that speaks to the model: roles, "ignore …", "delete all entries", ready-made answers (C32).
-_ORDER = re.compile(
-    r"^\W*(?:system|assistant|developer|hệ thống)\b[^:]{0,20}:"
-    r"|<\s*/?\s*(?:system|assistant|instructions?|notes?|memory)\b"
-    r"|\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}\b(?:previous|prior|above|earlier|all|your"
-    r"|these|any)\b"
-    r".{0,30}\b(?:instruction|prompt|rule|order|message|context|memor)\w*"
-    r"|\b(?:ignore|disregard|override)\b.{0,20}\b(?:rules?|instructions?|prompts?|orders?)\b.{0,15}\b(?:above|before)\b"
-    r"|\bignore (?:all )?(?:the )?previous\b|\byou are now\b|\bnew instructions?\b"
-    r"|\b(?:for|during|in) (?:the|this|your) (?:next )?(?:consolidation|rewrite)\b"
-    r"|\b(?:delete|remove|erase|drop|wipe)\b.{0,20}\b(?:every|all|any)\b"
-    r".{0,30}\b(?:entr\w+|lines?|memor\w+|facts?|notes?)\b"
-    r"|-{3}\s*(?:reasons|l[ýy]\s*do)|[\"'](?:memory|content)[\"']\s*:"
-    r"|\b(?:bỏ qua|phớt lờ)\b.{0,30}\b(?:hướng dẫn|chỉ dẫn|lệnh|yêu cầu)\b"
-    r"|\b(?:xóa|xoá)\b.{0,20}\b(?:mọi|tất cả|hết|toàn bộ)\b.{0,30}\b(?:mục|dòng|ghi chú|ghi nhớ|bộ nhớ)\b",
-    re.IGNORECASE,
-)
-
 # The patterns below read folded headings.
 _PASSING_SECTION = re.compile(
     r"\b(?:reminders?|to ?-?dos?|tasks?|action items?|next steps?|stat(?:istic)?s|questions?|logistics|agenda"
@@ -68,11 +50,6 @@ def is_greeting(sentence: str) -> bool:
 def without_interjection(sentence: str) -> str:
     """The sentence without "Yeah, " or "Oh well, " in front."""
     return _INTERJECTION.sub("", sentence)
-
-
-def is_order(text: str) -> bool:
-    """Say whether the text speaks to the model instead of telling something."""
-    return bool(_ORDER.search(text))
 
 
 def is_passing_section(heading: str) -> bool:

@@ -2,23 +2,30 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from apps.proposals import support, warnings
-from apps.vault import pairing
+from apps.vault import credentials, pairing
 from apps.vault.pairing import Difference
 
 # What is kept of lines the parser took out: enough to see what it was.
 _KEPT_LINES = 40
 _KEPT_CHARACTERS = 200
+# Characters of a credential from which on it is masked wherever it stands; shorter ones are part of other words.
+_SHORTEST_VALUE = 4
 
 SEVERITIES = ("stop", "check", "note")
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """Differences of the two texts with their sources and warnings; `dropped` is what the answer's parser took out."""
+    """Differences of the two texts with their sources and warnings; `dropped` is what the answer's parser took out.
+
+    Neither warnings nor dropped lines hold the value of a credential: they are
+    stored and sent on, the texts themselves are not.
+    """
 
     differences: tuple[Difference, ...]
     supports: Mapping[str, support.Support]
@@ -95,6 +102,7 @@ def analyse(
     """Compare, find sources, warn. `dates` are days a line may carry; `findings` come from the answer's parser."""
     differences = pairing.differences(old, new)
     supports = support.support(differences, notes)
+    discretion = _Discretion(old, new)
     found = warnings.check(
         differences,
         old=old,
@@ -109,10 +117,65 @@ def analyse(
     return Analysis(
         tuple(differences),
         supports,
-        tuple(found),
-        {code: lines for code, lines in findings.items() if code not in {"over_limit", "placeholder"}},
+        tuple(map(discretion.warning, found)),
+        {
+            code: discretion.lines(lines)
+            for code, lines in findings.items()
+            if code not in {"over_limit", "placeholder"}
+        },
         tuple(note.path for note in notes),
         left_out,
         len(old),
         len(new),
     )
+
+
+@dataclass(frozen=True)
+class _Discretion:
+    """Keeps the values of credentials in the two texts, whole and in part, out of what is told about them."""
+
+    old: str
+    new: str
+
+    def warning(self, warning: warnings.Warning) -> warnings.Warning:
+        """Without words that stand in a credential only: they could not be underlined without telling them."""
+        side, masked = (self.old, self.masked_old) if warning.side == "old" else (self.new, self.masked_new)
+        words = tuple(word for word in warning.words if self.text(word) == word and (side == masked or word in masked))
+        params = {key: self.parts(value) if isinstance(value, str) else value for key, value in warning.params.items()}
+        return replace(warning, words=words, params=params)
+
+    def parts(self, listed: str) -> str:
+        """Things joined by ", ", each masked when a text has it in a credential only."""
+        plain = self.text(listed)
+        if not self.values:
+            return plain
+        return ", ".join(credentials.MASK if self.is_part(part) else part for part in plain.split(", "))
+
+    def lines(self, lines: Sequence[str]) -> list[str]:
+        """Masked as one text, because a private key takes many lines."""
+        return self.text("\n".join(lines)).split("\n") if lines else []
+
+    def text(self, text: str) -> str:
+        masked = credentials.masked(text)
+        for value in self.values:
+            if len(value) >= _SHORTEST_VALUE:
+                masked = masked.replace(value, credentials.MASK)
+        return masked
+
+    def is_part(self, part: str) -> bool:
+        elsewhere = part in self.masked_old or part in self.masked_new
+        return bool(part) and not elsewhere and any(part in value for value in self.values)
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """The credentials themselves, the longest first."""
+        found = {text[one.start : one.end] for text in (self.old, self.new) for one in credentials.find(text)}
+        return tuple(sorted(found, key=lambda value: (-len(value), value)))
+
+    @cached_property
+    def masked_old(self) -> str:
+        return credentials.masked(self.old)
+
+    @cached_property
+    def masked_new(self) -> str:
+        return credentials.masked(self.new)

@@ -4,11 +4,13 @@ Everything here reads; deciding is in `services`. A page asks for one proposal,
 the list never does: its numbers were stored when the proposal was made.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from apps.access import Actor
@@ -31,6 +33,7 @@ from apps.proposals.review import (
     Strip,
 )
 from apps.runs import queries as runs
+from apps.runs.models import Run
 from apps.vault import lines, pairing
 from apps.vault.pairing import Difference
 
@@ -38,6 +41,8 @@ from apps.vault.pairing import Difference
 FIRST_ROWS, UNFOLDED = 40, 60
 # Beyond these only counts and the two whole texts are shown: case C29.
 MOST_CHARACTERS, MOST_DIFFERENCES = 1_000_000, 3_000
+# How a run says what held its rewrite (jobs/consolidate.py).
+_HELD = re.compile(r"Held for a person: (.+?)\.? Proposal [0-9a-f]{12} waits\.")
 # Lines of a whole text drawn on the page, and characters of one line; the text itself is one link away.
 MOST_LINES, MOST_LINE_CHARACTERS = 4_000, 2_000
 
@@ -174,28 +179,42 @@ def _digest(proposal: Proposal) -> str:
 
 
 def _facts_line(proposal: Proposal, *, linked: bool) -> tuple[Piece, ...]:
-    """When, from what, by which run and model, in one quiet line."""
-    pieces = [Piece(moment(proposal.created_at))]
+    """When, from what, by which run and model, and what kept it from being written by itself, in one quiet line."""
+    try:
+        run = runs.run(proposal.run)
+    except NotFound:
+        run = None
+    when = _("Night of %(when)s") if run is not None and run.local_date else "%(when)s"
+    pieces = [Piece(when % {"when": moment(proposal.created_at)})]
     if proposal.intent["previous"] is None and proposal.state == Proposal.State.PENDING:
         pieces.insert(0, Piece(_("%(file)s is not there yet.") % {"file": proposal.name} + " "))
     notes = sentences.notes(proposal.analysis.get("notes", []))
     if notes:
         pieces.append(Piece(f", {notes}"))
     pieces.append(Piece(". "))
-    try:
-        run = runs.run(proposal.run)
-    except NotFound:
-        return tuple(pieces)
+    return (*pieces, *(_run_pieces(run, linked=linked) if run is not None else ()))
+
+
+def _run_pieces(run: Run, *, linked: bool) -> tuple[Piece, ...]:
     url = reverse("admin:runs_run_change", args=[run.pk]) if linked else ""
-    pieces.append(Piece(_("Run %(run)s") % {"run": run.public_id}, url))
     told = [run.model or run.provider]
     if run.seconds is not None:
         told.append(sentences.duration(run.seconds))
-    tokens = (run.prompt_tokens or 0) + (run.completion_tokens or 0)
-    if tokens:
-        told.append(_("%(tokens)s\u00a0tokens") % {"tokens": f"{tokens:,}"})
-        told.append(_("price unknown") if run.cost is None else f"${run.cost:.3f}")
-    return (*pieces, Piece(f": {', '.join(filter(None, told))}."))
+    if run.tokens:
+        told.append(_("%(tokens)s\u00a0tokens") % {"tokens": number_format(run.tokens, force_grouping=True)})
+        told.append(_("price unknown") if run.cost is None else sentences.price(run.cost))
+    why = held(run)
+    return (
+        Piece(_("Run %(run)s") % {"run": run.public_id}, url),
+        Piece(f": {', '.join(filter(None, told))}."),
+        *([Piece(" " + _("Held for you: %(why)s.") % {"why": why})] if why else []),
+    )
+
+
+def held(run: Run) -> str:
+    """What kept a run of an autonomous agent from writing its rewrite, as “2 lines dropped or reworded”; else empty."""
+    found = _HELD.search(run.summary) if run.outcome == "held" else None
+    return f"{found[1][0].lower()}{found[1][1:]}" if found else ""
 
 
 def _outcome(proposal: Proposal, written: queries.Written | None) -> str:
@@ -211,12 +230,20 @@ def _outcome(proposal: Proposal, written: queries.Written | None) -> str:
     if proposal.state == Proposal.State.REJECTED:
         told = _("Rejected by %(who)s on %(when)s.") % facts
         return f"{told} “{proposal.decision_reason}”" if proposal.decision_reason else told
-    told = _("Approved by %(who)s on %(when)s.") % facts
+    if by_itself(proposal):
+        told = _("Written by itself on %(when)s, nothing was lost.") % facts
+    else:
+        told = _("Approved by %(who)s on %(when)s.") % facts
     if written and written.state == "undone":
         return told + " " + _("It was taken back since.")
     if written and written.state in {"stuck", "writing"}:
         return told + " " + _("It is not fully written yet.")
     return told
+
+
+def by_itself(proposal: Proposal) -> bool:
+    """Whether nobody approved it: fixed rules let the job of an autonomous agent write it."""
+    return bool(proposal.batch) and ledger.batch(proposal.batch).actor_kind == "job"
 
 
 def _outcome_links(proposal: Proposal, may: Callable[[str], bool]) -> tuple[Piece, ...]:

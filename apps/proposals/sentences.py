@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from django.utils.formats import date_format, number_format
@@ -174,6 +175,21 @@ def duration(seconds: float) -> str:
         return _("under 0.1\u00a0s")
     shown = f"{seconds:.1f}" if seconds < 10 else f"{seconds:.0f}"
     return _("%(seconds)s\u00a0s") % {"seconds": shown}
+
+
+def dollars(amount: Decimal) -> str:
+    """“$0.011”, “$1.20”: tenths of a cent only below a dollar and where they tell something."""
+    if 0 < amount < Decimal("0.001"):
+        return _("under $0.001")
+    fine = amount < 1 and round(amount, 3) != round(amount, 2)
+    return f"${number_format(round(amount, 3 if fine else 2), 3 if fine else 2, force_grouping=True)}"
+
+
+def price(cost: Decimal | None) -> str:
+    """What a call or run cost, in a word: nobody's knowing it is said, and is not nothing."""
+    if cost is None:
+        return _("unknown")
+    return dollars(cost) if cost else _("free")
 
 
 def day(text: str) -> str:

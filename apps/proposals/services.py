@@ -17,7 +17,7 @@ from apps import access
 from apps.access import Actor
 from apps.agents import queries as agents
 from apps.agents import services as writing
-from apps.errors import Busy, Conflict, TooLarge
+from apps.errors import Busy, Conflict, Forbidden, TooLarge
 from apps.ledger import database, texts
 from apps.ledger import queries as ledger_queries
 from apps.ledger import services as ledger
@@ -129,7 +129,25 @@ def approve(proposal_id: str, *, seen: str | None, actor: Actor, reason: str = "
     """
     proposal = _require_decider(proposal_id, actor)
     _refuse_reason(reason)
+    return _carry_out(proposal, seen=seen, actor=actor, reason=reason)
+
+
+def apply_unattended(proposal_id: str, *, actor: Actor) -> Proposal:
+    """Carry out a proposal that fixed rules let pass, with nobody there, under the same checks as an approval.
+
+    Only for our own jobs; whether the rules let it pass is the caller's to know.
+    Raises as `approve`: whoever decided it first keeps the last word.
+    """
+    if actor.kind != "job":
+        raise Forbidden("Only a job may write a proposal that nobody decided.", code="not_present")
+    proposal = queries.proposal(proposal_id, actor)
+    access.require(actor, "decide")
+    return _carry_out(proposal, seen=None, actor=actor, reason="Nothing was lost and nothing stood against it.")
+
+
+def _carry_out(proposal: Proposal, *, seen: str | None, actor: Actor, reason: str) -> Proposal:
     _refuse_decided(proposal)  # a second click need not wait for the lock
+    proposal_id = proposal.public_id
     with writing.desk(proposal.scope) as desk:
         proposal = queries.proposal(proposal_id, actor)
         _refuse_decided(proposal)
@@ -149,7 +167,8 @@ def approve(proposal_id: str, *, seen: str | None, actor: Actor, reason: str = "
                 prepared,
                 actor=actor,
                 reason=reason or f"Proposal {proposal_id} approved",
-                run=proposal.run,
+                # Of several runs that came to the same the last one got as far as this.
+                run=proposal.origins[-1].get("run") or proposal.run,
                 proposal=proposal_id,
             )
             _claim(proposal, Proposal.State.APPROVED, actor=actor, reason=reason, batch=batch.public_id)

@@ -1,7 +1,7 @@
 """Where a changed entry comes from: the one note entry that holds most of its words."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -20,10 +20,20 @@ _NOTE_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:-[a-z0-9-]+)?\.md\Z")
 
 @dataclass(frozen=True)
 class NoteText:
-    """A note as the run read it; `path` is relative to the scope ("memory/2026-09-18.md")."""
+    """A note as the run read it; `path` is relative to the scope ("memory/2026-09-18.md").
+
+    `untrusted` names who wrote a line, by its number from 1, where that is neither a
+    person nor the agent itself ("delegate:scraper").
+    """
 
     path: str
     text: str
+    untrusted: Mapping[int, str] = field(default_factory=dict, hash=False)
+
+    def writer(self, start: int, end: int) -> str:
+        """The untrusted writers of these lines (from 1, both inclusive), joined by ", "; empty when there is none."""
+        found = (self.untrusted[number] for number in range(start, end + 1) if number in self.untrusted)
+        return ", ".join(dict.fromkeys(found))
 
     @property
     def date(self) -> str:
@@ -33,13 +43,17 @@ class NoteText:
 
 @dataclass(frozen=True)
 class Support:
-    """The note lines (numbered from 1, both inclusive) that back an entry: `found` of its `total` words."""
+    """The note lines (numbered from 1, both inclusive) that back an entry: `found` of its `total` words.
+
+    `writer` is who wrote them, "" for a person or the agent itself.
+    """
 
     path: str
     line_start: int
     line_end: int
     found: int
     total: int
+    writer: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,7 +84,9 @@ def support(
     A source is one note entry with 60 % of the entry's content words, and with at
     least one of the words that the change brings, if it brings any: a note that
     merely repeats what memory already said proves nothing about the new words.
-    Best is the greatest share, then the newest note, then the first line.
+    Best is the greatest share, then the newest note, then the first line. A trusted
+    source goes before untrusted ones, unless one of those holds a new word that it
+    lacks: then the entry took that word from there.
     """
     index = _Index(notes, work or Work())
     found = {}
@@ -105,6 +121,7 @@ class _Source:
     start: int
     end: int
     words: frozenset[str]
+    writer: str
 
 
 @dataclass
@@ -123,26 +140,36 @@ class _Index:
             for entry in entries.parse(note.text):
                 words = words_of(entry)
                 number = len(self.sources)
-                self.sources.append(_Source(note.path, entry.start, entry.end, words))
-                self.exact.setdefault(words, number)
+                self.sources.append(
+                    _Source(note.path, entry.start, entry.end, words, note.writer(entry.start, entry.end))
+                )
+                if words not in self.exact or self.sources[self.exact[words]].writer:
+                    self.exact[words] = number
                 self.largest = max(self.largest, len(words))
                 for word in words:
                     self.places.setdefault(word, []).append(number)
 
     def best(self, words: frozenset[str], fresh: frozenset[str]) -> Support | None:
         needed = -(-len(words) * SHARE // 100)
-        best, most = None, 0
+        fitting: list[tuple[int, int]] = []
         for number in self.candidates(words, needed):
             source = self.sources[number]
             self.work.comparisons += 1
             found = len(words & source.words)
-            better = found > most or (best is not None and found == most and number < best)
-            if found >= needed and better and not (fresh and fresh.isdisjoint(source.words)):
-                best, most = number, found
-        if best is None:
+            if found >= needed and not (fresh and fresh.isdisjoint(source.words)):
+                fitting.append((-found, number))
+        if not fitting:
             return None
-        source = self.sources[best]
-        return Support(source.path, source.start, source.end, most, len(words))
+        source = self.telling([self.sources[number] for _, number in sorted(fitting)], fresh or words)
+        return Support(source.path, source.start, source.end, len(words & source.words), len(words), source.writer)
+
+    def telling(self, fitting: Sequence[_Source], fresh: frozenset[str]) -> _Source:
+        """Of the sources, best first, the one to name."""
+        trusted = next((source for source in fitting if not source.writer), None)
+        if trusted is None:
+            return fitting[0]
+        elsewhere = fresh - trusted.words
+        return next((source for source in fitting if source.writer and not elsewhere.isdisjoint(source.words)), trusted)
 
     def candidates(self, words: frozenset[str], needed: int) -> list[int]:
         """Note entries that can hold `needed` of the words, at most `CANDIDATES`, without repeats.

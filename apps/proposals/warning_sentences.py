@@ -65,6 +65,25 @@ def _no_support(_params: Params) -> str:
     return "No source found in the notes read."
 
 
+def _untrusted_source(params: Params) -> str:
+    return f"The note line comes from {params['source']}, not from a person or this agent."
+
+
+def _secret(params: Params) -> str:
+    words = {
+        "private_key": "private key",
+        "url_password": "password in a link",
+        "key": "key of a service",
+        "authorization": "login for a service",
+        "assigned": "password or key",
+    }
+    return f"It holds {_join([_a(words[kind]) for kind in _split(params['kinds'])])}."
+
+
+def _instruction(_params: Params) -> str:
+    return "It reads like an order to the agent or the model."
+
+
 def _odd_character(params: Params) -> str:
     names = _split(params["names"])
     named = [_a(name) for name in names[:_NAMED]]
@@ -94,7 +113,7 @@ def _address_new(params: Params) -> str:
 
 def _placeholder(params: Params) -> str:
     if params["state"] == "missing":
-        return f"“{params['text']}” is missing from the new text."
+        return f"What “{params['text']}” stands for is missing from the new text."
     return f"“{params['text']}” only stands for other text."
 
 
@@ -115,6 +134,9 @@ _SENTENCES: dict[str, Callable[[Params], str]] = {
     "negation_changed": _negation_changed,
     "date_unknown": _date_unknown,
     "no_support": _no_support,
+    "untrusted_source": _untrusted_source,
+    "secret": _secret,
+    "instruction": _instruction,
     "odd_character": _odd_character,
     "date_changed": _date_changed,
     "link_changed": _link_changed,

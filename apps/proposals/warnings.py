@@ -14,7 +14,7 @@ from apps.proposals.addresses import Address
 from apps.proposals.support import NoteText, Support, words_of
 from apps.proposals.warning_sentences import Params
 from apps.proposals.wording import Reading, Shift
-from apps.vault import entries, lines
+from apps.vault import credentials, entries, lines, orders
 from apps.vault.entries import Entry
 from apps.vault.pairing import Difference
 
@@ -104,6 +104,9 @@ class _Review:
             yield from _changed_links(difference, new, frozenset(address.key for address in unknown))
         yield from _unknown_dates(difference.id, self.unknown_dates(new.text))
         yield from self.unsupported(difference, new)
+        yield from self.untrusted(difference, new)
+        yield from _secrets(difference, new)
+        yield from _orders(difference, new)
         yield from _odd_characters(difference.id, characters.find(new.text))
         if difference.kind == "redated" or (difference.kind == "moved" and "redated" in difference.flags):
             yield from _changed_dates(difference, new)
@@ -152,11 +155,14 @@ class _Review:
         """An entry whose words no note backs; merging or reworking memory's own words needs no note."""
         if difference.kind not in {"added", "reworded", "merged"} or difference.id in self.supports:
             return
-        words, before = words_of(new), [words_of(entry) for entry in difference.old]
-        known = frozenset[str]().union(*before)
-        nothing_new = words <= known if difference.kind == "merged" else words == known
-        if words and not nothing_new:
+        if words_of(new) and not _says_nothing_new(difference, new):
             yield Warning("no_support", "check", difference.id, "new", ())
+
+    def untrusted(self, difference: Difference, new: Entry) -> Iterator[Warning]:
+        """An entry whose words come from a note line that neither a person nor this agent wrote."""
+        source = self.supports.get(difference.id)
+        if source and source.writer and not _says_nothing_new(difference, new):
+            yield Warning("untrusted_source", "check", difference.id, "new", (), {"source": source.writer})
 
     def unknown_dates(self, text: str) -> list[str]:
         return [date for date in _dates(text) if date not in self.dates]
@@ -186,6 +192,29 @@ class _Review:
     @cached_property
     def lexicon(self) -> wording.Lexicon:
         return wording.lexicon([self.old, self.new, *(note.text for note in self.notes)])
+
+
+def _says_nothing_new(difference: Difference, new: Entry) -> bool:
+    """Whether its words are those of its old entries; a merged entry may have fewer."""
+    words = words_of(new)
+    known = frozenset[str]().union(*map(words_of, difference.old))
+    return bool(difference.old) and (words <= known if difference.kind == "merged" else words == known)
+
+
+def _secrets(difference: Difference, new: Entry) -> Iterator[Warning]:
+    """A credential that none of the old entries held; its value is in neither words nor parameters."""
+    held = {entry.text[one.start : one.end] for entry in difference.old for one in credentials.find(entry.text)}
+    kinds = [one.kind for one in credentials.find(new.text) if new.text[one.start : one.end] not in held]
+    if kinds:
+        yield Warning("secret", "stop", difference.id, "new", (), {"kinds": ", ".join(dict.fromkeys(kinds))})
+
+
+def _orders(difference: Difference, new: Entry) -> Iterator[Warning]:
+    """Words that order a model about and stood in none of the old entries."""
+    said = {lines.key(order.text) for entry in difference.old for order in orders.find(entry.text)}
+    words = [order.text for order in orders.find(new.text) if lines.key(order.text) not in said]
+    if words:
+        yield Warning("instruction", "stop", difference.id, "new", tuple(dict.fromkeys(words)))
 
 
 def _over_limit(new: str, limit: int, fell_off: Sequence[str]) -> Iterator[Warning]:

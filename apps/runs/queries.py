@@ -1,17 +1,65 @@
-"""Reading runs."""
+"""Reading runs: one, a list, what is open, when a worker was last seen."""
 
+import socket
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 
-from apps.errors import NotFound
-from apps.runs.models import Run
+from django.db import connection
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from apps.access import Actor
+from apps.errors import Invalid, NotFound
+from apps.runs.models import Call, Pulse, Run
+
+# Seconds without a heartbeat after which a run on another host counts as dead.
+DEAD_AFTER = 90.0
 
 
 def run(run_id: str) -> Run:
     """The run with this public id, or NotFound."""
-    found = Run.objects.filter(public_id=run_id).first()
+    found = Run.objects.filter(public_id=run_id).first() if run_id.isalnum() else None
     if found is None:
         raise NotFound(f"There is no run {run_id}.")
     return found
+
+
+def visible(actor: Actor) -> QuerySet[Run]:
+    """Runs of the agents this actor may see; the filter is in the query itself."""
+    rows = Run.objects.all()
+    return rows if actor.scopes is None else rows.filter(agent_id__in=actor.scopes)
+
+
+def seen(run_id: str, actor: Actor) -> Run:
+    """The run, or NotFound, also when the actor may not see it."""
+    found = run(run_id)
+    if not actor.sees(found.agent_id):
+        raise NotFound(f"There is no run {run_id}.")
+    return found
+
+
+def listed(
+    actor: Actor, *, agent_id: str = "", kind: str = "", state: str = "", before: str = "", limit: int = 50
+) -> list[Run]:
+    """Runs, newest first. `before` is the id of the run to continue after. Invalid for an unknown state or kind."""
+    for word, given, known in (("state", state, Run.State.values), ("kind", kind, Run.Kind.values)):
+        if given and given not in known:
+            raise Invalid(f"“{given}” is no {word}; there are {', '.join(known)}.", code=f"unknown_{word}", field=word)
+    rows = visible(actor)
+    if agent_id:
+        rows = rows.filter(agent_id=agent_id)
+    if kind:
+        rows = rows.filter(kind=kind)
+    if state:
+        rows = rows.filter(state=state)
+    if before:
+        rows = rows.filter(pk__lt=seen(before, actor).pk)
+    return list(rows.order_by("-id")[:limit])
+
+
+def calls(run_: Run) -> list[Call]:
+    """The questions the run put to a model, in order."""
+    return list(run_.calls.defer("answer__data").order_by("id"))
 
 
 def answered(agent_id: str, kind: str) -> list[Run]:
@@ -21,3 +69,42 @@ def answered(agent_id: str, kind: str) -> list[Run]:
 
 def latest(agent_ids: Iterable[str], limit: int = 20) -> list[Run]:
     return list(Run.objects.filter(agent_id__in=list(agent_ids)).order_by("-id")[:limit])
+
+
+def queued() -> list[Run]:
+    """Runs that wait for a worker, the first asked for first."""
+    return list(Run.objects.filter(state=Run.State.QUEUED).order_by("id"))
+
+
+def running() -> list[Run]:
+    """Runs that are said to be under way, dead ones among them."""
+    return list(Run.objects.filter(state=Run.State.RUNNING).order_by("id"))
+
+
+def lives_elsewhere(run: Run) -> bool:
+    """Whether a running run's heart was heard lately from another host, whose locks cannot be seen here."""
+    if connection.vendor != "postgresql" or run.host == socket.gethostname()[:255] or run.seen_at is None:
+        return False
+    return timezone.now() - run.seen_at < timedelta(seconds=DEAD_AFTER)
+
+
+def waiting(agent_id: str, kind: str) -> Run | None:
+    """The queued run of this agent and kind."""
+    return Run.objects.filter(agent_id=agent_id, kind=kind, state=Run.State.QUEUED).first()
+
+
+def open_run(agent_id: str) -> Run | None:
+    """The run of the agent that runs, else the first that waits."""
+    rows = Run.objects.filter(agent_id=agent_id, state__in=[Run.State.RUNNING, Run.State.QUEUED])
+    return rows.order_by("-state", "id").first()
+
+
+def nights(agent_id: str, kind: str) -> set[str]:
+    """The dates of the agent's nights so far, as ISO text."""
+    rows = Run.objects.filter(agent_id=agent_id, kind=kind, local_date__isnull=False)
+    return {day.isoformat() for day in rows.values_list("local_date", flat=True) if day}
+
+
+def last_pulse() -> datetime | None:
+    """When a worker last did its round, None when none ever did."""
+    return Pulse.objects.values_list("at", flat=True).first()

@@ -1,83 +1,142 @@
-"""Start a run, ask a model on its behalf, and store how it ended."""
+"""The queue: ask for a run, claim it, store how it ended, find the ones that died."""
 
-import logging
-from collections.abc import Iterator, Sequence
+import socket
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from decimal import Decimal
+from datetime import date
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
-from apps.errors import Busy, Conflict, MemoryHubError
-from apps.ledger import locks
-from apps.llm import client
-from apps.runs.models import Run
-from apps.vault import lock
-
-logger = logging.getLogger(__name__)
+from apps.errors import Busy, Conflict, MemoryHubError, ModelFailed
+from apps.ledger import database, locks
+from apps.runs import heartbeat, queries
+from apps.runs.models import Call, Pulse, Run
+from apps.vault import credentials, lock
 
 # memory.md 6.6: an error's text in a summary.
 _SUMMARY_CHARACTERS = 160
+_ERROR_CHARACTERS = 2_000
+# A run that keeps dying, or keeps finding the home busy, is given up after so many times.
+MOST_ATTEMPTS = 3
+# Codes of ModelFailed that mean: nobody was asked, because it would have cost too much.
+REFUSALS = frozenset({"over_budget", "price_unknown"})
+_PULSE = "tick"
+
+
+def queue(
+    agent_id: str, kind: str, *, source: str, asked_by: str = "", force: bool = False, night: date | None = None
+) -> Run:
+    """Ask for a run. Conflict `busy_run`, naming it, while one of the agent runs or one of this kind is queued.
+
+    `night` is the agent's own date when the schedule asks; Conflict `night_done`
+    when that date has had its run.
+    """
+    mark_lost(agent_id)
+    busy = Run.objects.filter(agent_id=agent_id).filter(
+        Q(state=Run.State.RUNNING) | Q(state=Run.State.QUEUED, kind=kind)
+    )
+    if standing := busy.first():
+        raise _busy_run(agent_id, standing)
+    if night is not None and had_night(agent_id, kind, night):
+        raise Conflict(f"{agent_id} has had its night of {night}.", code="night_done", scope=agent_id)
+    try:
+        with database.translated(), transaction.atomic():
+            return Run.objects.create(
+                agent_id=agent_id, kind=kind, source=source, asked_by=asked_by, force=force, local_date=night
+            )
+    except IntegrityError as error:
+        raise _busy_run(agent_id, busy.first()) from error
+
+
+def insist(run: Run) -> bool:
+    """Let a queued run ask even when nothing is newer; True when it was still queued."""
+    return Run.objects.filter(pk=run.pk, state=Run.State.QUEUED).update(force=True) == 1
+
+
+def had_night(agent_id: str, kind: str, night: date) -> bool:
+    return Run.objects.filter(agent_id=agent_id, kind=kind, local_date=night).exists()
+
+
+def _busy_run(agent_id: str, standing: Run | None = None) -> Conflict:
+    waits = standing is not None and standing.state == Run.State.QUEUED
+    told = f"A run of {agent_id} is {'queued already' if waits else 'under way'}."
+    return Conflict(told, code="busy_run", scope=agent_id, run=standing.public_id if standing else "")
 
 
 @contextmanager
-def running(agent_id: str, kind: str, *, source: str) -> Iterator[Run]:
-    """A Run in state running, for as long as the block lasts; its end is stored whatever happens.
+def claimed(run: Run) -> Iterator[Run]:
+    """Take a queued run and hold it for as long as the block lasts; its end is stored whatever happens.
 
-    One running run per agent: Conflict `busy_run` while another one lives. The
-    lock file is held until the outcome is stored, so a run whose lock is free is
-    known to be dead and is marked lost here. An error in the block ends the run
-    as failed and is raised again.
+    The lock file of the agent's runs is taken before the row and kept until the
+    outcome is stored, so a running row whose lock is free is known to be dead.
+    Conflict `busy_run` when another run of the agent lives or somebody else took
+    this one. An error in the block ends the run as failed (refused, when it would
+    have cost too much) and is raised again; one that only says "busy" queues another try.
     """
     with ExitStack() as stack:
         try:
-            stack.enter_context(lock.held(locks.run_lock_path(agent_id), seconds=0))
-        except Busy as error:
-            raise _busy_run(agent_id) from error
-        run = _start(agent_id, kind, source)
+            stack.enter_context(lock.held(locks.run_lock_path(run.agent_id), seconds=0))
+        except (Busy, RuntimeError) as error:  # held by another process, or by this very thread
+            raise _busy_run(run.agent_id) from error
+        _bury(run.agent_id)
+        _take(run)
+        stack.enter_context(heartbeat.beating(run.pk))
         try:
             yield run
         except BaseException as error:
-            finish(run, Run.State.FAILED, outcome=getattr(error, "code", None) or "crashed", error=_told(error))
+            _fail(run, error)
             raise
         if run.state == Run.State.RUNNING:
             finish(run, Run.State.DONE, outcome=run.outcome, summary=run.summary)
 
 
-def _busy_run(agent_id: str) -> Conflict:
-    return Conflict(f"A run of {agent_id} is under way.", code="busy_run", scope=agent_id)
-
-
-def _start(agent_id: str, kind: str, source: str) -> Run:
-    lost = Run.objects.filter(agent_id=agent_id, state=Run.State.RUNNING)
-    for run in lost:
-        finish(run, Run.State.LOST, outcome="lost", error="The process that ran it ended before it did.")
+def _take(run: Run) -> None:
+    """One conditional UPDATE from queued to running; whoever comes second gets Conflict `busy_run`."""
+    now = timezone.now()
+    facts = {"state": Run.State.RUNNING, "started_at": now, "seen_at": now, "host": socket.gethostname()[:255]}
     try:
-        with transaction.atomic(durable=True):
-            return Run.objects.create(
-                agent_id=agent_id,
-                kind=kind,
-                source=source,
-                state=Run.State.RUNNING,
-                started_at=timezone.now(),
-            )
+        with database.translated(), transaction.atomic(durable=True):
+            taken = Run.objects.filter(pk=run.pk, state=Run.State.QUEUED).update(**facts)
     except IntegrityError as error:
-        raise _busy_run(agent_id) from error
+        raise _busy_run(run.agent_id) from error
+    if taken != 1:
+        raise _busy_run(run.agent_id)
+    run.refresh_from_db()
+
+
+def _fail(run: Run, error: BaseException) -> None:
+    if isinstance(error, OperationalError):
+        error = database.told(error)
+    code = getattr(error, "code", None)
+    outcome = code if isinstance(code, str) else "crashed"
+    state = Run.State.REFUSED if isinstance(error, ModelFailed) and code in REFUSALS else Run.State.FAILED
+    finish(run, state, outcome=outcome, error=_told(error), judged=isinstance(error, ModelFailed))
+    if isinstance(error, Busy):
+        again(run)
 
 
 def _told(error: BaseException) -> str:
-    """The error as the run keeps it: our own sentences whole, anything else by its type and text."""
-    if isinstance(error, MemoryHubError):
-        return error.message
-    return f"{type(error).__name__}: {error}"
+    """The error as the run keeps it: our own sentences whole, anything else by its type and text; no credentials."""
+    told = error.message if isinstance(error, MemoryHubError) else f"{type(error).__name__}: {error}"
+    return credentials.masked(told)
 
 
-def finish(run: Run, state: str, *, outcome: str, summary: str = "", error: str = "") -> None:
-    """Store how a run ended."""
-    run.state, run.outcome, run.error = state, outcome, _storable(error)
+def finish(run: Run, state: str, *, outcome: str, summary: str = "", error: str = "", judged: bool = True) -> None:
+    """Store how a run ended; what it found stays as it is on the row.
+
+    `judged` says that the answers it paid for were looked at, so that nobody need
+    use them again.
+    """
+    run.state, run.outcome, run.error = state, outcome, _storable(error)[:_ERROR_CHARACTERS]
     run.summary = summary or run.error[:_SUMMARY_CHARACTERS]
     run.finished_at = timezone.now()
-    run.save()
+    with transaction.atomic():
+        run.save()
+        if judged:
+            shas = Call.objects.filter(run=run).values_list("prompt_sha", flat=True)
+            Call.objects.filter(run__agent_id=run.agent_id, prompt_sha__in=list(shas)).update(used=True)
 
 
 def _storable(text: str) -> str:
@@ -85,20 +144,68 @@ def _storable(text: str) -> str:
     return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
-def ask(run: Run, task: client.Task, *, route: Sequence[str]) -> client.Answer:
-    """Ask a model and book what it says of itself on the run, before anything is done with the answer."""
-    answer = client.ask(task, route=route)
-    known = not run.answered or run.cost is not None
-    run.answered = True
-    run.provider, run.model, run.finish_reason = answer.provider, answer.model, answer.finish_reason
-    cost = answer.cost if answer.cost is not None and answer.cost.is_finite() and answer.cost >= 0 else None
-    run.prompt_tokens = _sum(run.prompt_tokens, answer.prompt_tokens)
-    run.completion_tokens = _sum(run.completion_tokens, answer.completion_tokens)
-    run.cost = (run.cost or Decimal(0)) + cost if known and cost is not None else None
-    run.save()
-    return answer
+def again(run: Run) -> Run | None:
+    """Queue another try of a run that died, unless that could pay twice or it has been tried often enough.
+
+    A call that was sent and never answered may have been billed, so such a run is
+    left to the next night, which reads the same notes.
+    """
+    unclear = Call.objects.filter(run=run, state=Call.State.ASKED, free=False).exists()
+    if run.attempt >= MOST_ATTEMPTS or unclear:
+        return None
+    try:
+        with transaction.atomic():
+            return Run.objects.create(
+                agent_id=run.agent_id,
+                kind=run.kind,
+                source=run.source,
+                asked_by=run.asked_by,
+                force=run.force,
+                local_date=run.local_date if run.state == Run.State.LOST else None,
+                attempt=run.attempt + 1,
+                retries=run.public_id,
+            )
+    except IntegrityError:
+        return None  # one is queued already
 
 
-def _sum(so_far: int | None, more: int | None) -> int | None:
-    """Counts added up; one that is unknown or makes no sense adds nothing."""
-    return so_far if more is None or more < 0 else (so_far or 0) + more
+def mark_lost(agent_id: str | None = None) -> list[Run]:
+    """Mark running runs whose process is gone as lost, at once, and queue their next try; returns the lost ones.
+
+    The kernel frees a dead process's lock. Where several hosts share a database
+    the heartbeat must have stopped too, because another host's locks cannot be seen.
+    """
+    rows = Run.objects.filter(state=Run.State.RUNNING)
+    if agent_id is not None:
+        rows = rows.filter(agent_id=agent_id)
+    found: list[Run] = []
+    for one in rows.values_list("agent_id", flat=True).distinct():
+        try:
+            with lock.held(locks.run_lock_path(one), seconds=0):
+                found += _bury(one)
+        except (Busy, RuntimeError, Conflict):
+            continue  # it lives, in another process, on this thread, or on another host
+    return found
+
+
+def _bury(agent_id: str) -> list[Run]:
+    """Call it under the lock of the agent's runs. Conflict `busy_run` when one lives on another host."""
+    lost = []
+    for run in Run.objects.filter(agent_id=agent_id, state=Run.State.RUNNING):
+        if queries.lives_elsewhere(run):
+            raise _busy_run(agent_id, run)
+        finish(
+            run,
+            Run.State.LOST,
+            outcome="lost",
+            error="The process that ran it ended before it did; nothing was lost but the time.",
+            judged=False,
+        )
+        again(run)
+        lost.append(run)
+    return lost
+
+
+def pulse() -> None:
+    """Note that a worker did its round just now."""
+    Pulse.objects.update_or_create(name=_PULSE, defaults={"at": timezone.now(), "host": socket.gethostname()[:255]})

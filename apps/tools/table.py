@@ -9,6 +9,7 @@ import jsonschema  # type: ignore[import-untyped]
 from apps.access import Actor
 from apps.agents import services as agents
 from apps.errors import Invalid, NotFound, TooLarge
+from apps.vault import credentials
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,15 @@ class Tool:
 
 def _memory_save(agent_id: str, arguments: Mapping[str, Any], actor: Actor, key: str | None) -> Answer:
     saved = agents.append_note(agent_id, arguments["text"], actor=actor, key=key)
+    told = f"Saved in {saved.path}, line {saved.line}. The notes hold {saved.entries} entries now."
+    warnings = [f"It looks like it holds a {one.kind.replace('_', ' ')}" for one in credentials.find(arguments["text"])]
+    if warnings:
+        told += (
+            f" {warnings[0]}: it stays in the file as it is, and is masked before a model reads it. "
+            "Credentials do not belong in notes."
+        )
     return Answer(
-        f"Saved in {saved.path}, line {saved.line}. The notes hold {saved.entries} entries now.",
+        told,
         {
             "scope": agent_id,
             "path": saved.path,
@@ -42,6 +50,7 @@ def _memory_save(agent_id: str, arguments: Mapping[str, Any], actor: Actor, key:
             "entries": saved.entries,
             "batch": saved.batch,
             "repeated": saved.repeated,
+            "warnings": warnings,
         },
     )
 

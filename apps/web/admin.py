@@ -20,10 +20,9 @@ from apps.errors import Forbidden, MemoryHubError
 from apps.ledger import present, queries
 from apps.ledger.models import Batch
 from apps.proposals import sentences
-from apps.proposals.models import Proposal
 from apps.records import RecordAdmin
 from apps.runs.models import Run
-from apps.web import trail
+from apps.web import outcomes, run_page, spending, trail
 
 
 class AgentFilter(admin.AllValuesFieldListFilter):
@@ -116,18 +115,22 @@ def notice(error: MemoryHubError) -> dict[str, str]:
 
 @admin.register(Run)
 class RunAdmin(RecordAdmin):
-    list_display = ("when", "agent", "what", "how", "took", "model")
+    list_display = ("when", "agent", "what", "how", "took", "counted", "price")
     list_filter = ("state", ("agent_id", AgentFilter))
     search_fields = ("public_id", "agent_id", "summary")
 
     def describe(self, request: HttpRequest, rows: Sequence[Run], context: dict[str, Any]) -> None:
-        """A run that led to a proposal says what became of that: its own summary is of the moment it ended."""
+        """What was spent, what each run cost, and what became of its proposal: its own summary is of its end."""
         proposed = trail.proposals_of(rows)
         standing = trail.standing(proposed.values())
+        prices = spending.prices(rows)
         for run in rows:
             led_to = proposed.get(run.public_id)
             run.proposed = led_to  # type: ignore[attr-defined]
             run.standing = standing[led_to.public_id][1] if led_to else ""  # type: ignore[attr-defined]
+            run.told_price = prices.get(run.pk, "")  # type: ignore[attr-defined]
+        context["spending"] = spending.line()
+        context["next_step"] = _("No runs yet. A night makes one, or “Consolidate now” on a MEMORY.md.")
 
     @admin.display(description=gettext_lazy("when"), ordering="created_at")
     def when(self, run: Run) -> str:
@@ -139,51 +142,26 @@ class RunAdmin(RecordAdmin):
 
     @admin.display(description=gettext_lazy("what came of it"))
     def what(self, run: Run) -> str:
-        proposed = getattr(run, "proposed", None)
-        return sentences.counts(proposed.analysis.get("counts", {})) if proposed else run.summary or run.error
+        return str(capfirst(outcomes.what(run, getattr(run, "proposed", None))))
 
     @admin.display(description=gettext_lazy("state"), ordering="state")
     def how(self, run: Run) -> str:
-        return getattr(run, "standing", "") or capfirst(run.get_state_display())
+        failed = run.state in outcomes.FAILED
+        return outcomes.state(run) if failed else getattr(run, "standing", "") or outcomes.state(run)
 
     @admin.display(description=gettext_lazy("took"))
     def took(self, run: Run) -> str:
         return "" if run.seconds is None else sentences.duration(run.seconds)
 
+    @admin.display(description=gettext_lazy("tokens"))
+    def counted(self, run: Run) -> str:
+        return number_format(run.tokens, force_grouping=True) if run.tokens else ""
+
+    @admin.display(description=gettext_lazy("price"))
+    def price(self, run: Run) -> str:
+        return getattr(run, "told_price", "")
+
     def page(self, request: HttpRequest, run: Run) -> HttpResponse:
-        actor = access.staff(request.user, via="admin")
-        proposed = trail.proposals_of([run]).get(run.public_id)
-        record = {
-            "title": _("%(agent)s: %(what)s") % {"agent": run.agent_id, "what": _run_title(run, proposed)},
-            "told": run.error or ("" if proposed else run.summary),
-            "proposal_url": trail.proposal_link(request, proposed) if proposed else "",
-            "standing": trail.standing([proposed])[proposed.public_id][1] if proposed else "",
-            "facts": _run_facts(run),
-            "read": trail.notes(run, run.read, actor),
-            "left_out": trail.notes(run, run.left_out, actor),
-        }
+        record = run_page.record(request, run)
         context = {**self.admin_site.each_context(request), "title": record["title"], "record": record}
         return TemplateResponse(request, "admin/runs/run/record.html", context)
-
-
-def _run_title(run: Run, proposed: Proposal | None) -> str:
-    if proposed:
-        return sentences.changes(proposed.analysis.get("counts", {}))
-    return _("nothing proposed") if run.state == Run.State.DONE else run.get_state_display()
-
-
-def _run_facts(run: Run) -> list[tuple[str, str]]:
-    """What is known of a run as pairs of a word and a value; what is not known is left out."""
-    tokens = (run.prompt_tokens or 0) + (run.completion_tokens or 0)
-    price = _("unknown") if run.cost is None else f"${run.cost:.3f}"
-    pairs = [
-        (_("State"), capfirst(run.get_state_display())),
-        (_("Began"), present.moment(run.started_at or run.created_at)),
-        (_("Took"), "" if run.seconds is None else sentences.duration(run.seconds)),
-        (_("Model"), run.model or run.provider),
-        (_("Tokens"), number_format(tokens, force_grouping=True) if tokens else ""),
-        (_("Price"), price if tokens else ""),
-        (_("Asked for by"), run.source),
-        (_("Run"), run.public_id),
-    ]
-    return [(word, value) for word, value in pairs if value]

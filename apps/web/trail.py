@@ -22,17 +22,29 @@ from apps.proposals.models import Proposal
 from apps.runs import queries as runs
 from apps.runs.models import Run
 
+# Outcomes of a run that left a proposal behind, one of its own or one that an earlier run had made already.
+_PROPOSED = frozenset({"proposed", "held", "written", "overtaken", "decided"})
+
 
 def proposals_of(rows: Iterable[Run]) -> dict[str, Proposal]:
     """The latest proposal of each run that led to one, by the run's id."""
-    wanted = [run.public_id for run in rows]
-    return {one.run: one for one in Proposal.objects.filter(run__in=wanted).order_by("id")}
+    listed = list(rows)
+    own = Proposal.objects.filter(run__in=[run.public_id for run in listed])
+    found = {one.run: one for one in own.order_by("id")}
+    others = {run.public_id for run in listed if run.outcome in _PROPOSED} - found.keys()
+    if others:
+        agents = {run.agent_id for run in listed if run.public_id in others}
+        for one in Proposal.objects.filter(agent_id__in=agents).order_by("id"):
+            found |= {origin["run"]: one for origin in one.origins if origin.get("run") in others}
+    return found
 
 
 def standing(rows: Iterable[Proposal]) -> dict[str, tuple[str, str]]:
     """How proposals stand now, by id: a sign (`waiting`, `done`, `closed`) and a word."""
     listed = list(rows)
     written = batches.states(one.batch for one in listed if one.batch)
+    by_jobs = Batch.objects.filter(public_id__in=written, actor_kind="job")
+    by_itself = set(by_jobs.values_list("public_id", flat=True))
     written |= dict.fromkeys(batches.undone(written), "undone")
     told = {}
     for one in listed:
@@ -40,7 +52,9 @@ def standing(rows: Iterable[Proposal]) -> dict[str, tuple[str, str]]:
         waits = one.state == Proposal.State.PENDING or write in {"stuck", "writing"}
         kept = one.state == Proposal.State.APPROVED and write != "undone"
         sign = "waiting" if waits else "done" if kept else "closed"
-        told[one.public_id] = (sign, sentences.standing(one.state, write))
+        alone = write == Batch.State.DONE and one.batch in by_itself
+        word = _("Written by itself") if alone else sentences.standing(one.state, write)
+        told[one.public_id] = (sign, word)
     return told
 
 
@@ -63,9 +77,13 @@ def facts(request: HttpRequest, batch: Batch) -> tuple[Piece, ...]:
 
 def _run_url(run_id: str) -> str:
     try:
-        return reverse("admin:runs_run_change", args=[runs.run(run_id).pk])
+        return run_url(runs.run(run_id))
     except NotFound:
         return ""
+
+
+def run_url(run: Run) -> str:
+    return reverse("admin:runs_run_change", args=[run.pk])
 
 
 def batch_url(batch_id: str) -> str:

@@ -6,5 +6,6 @@ app_name = "web"
 urlpatterns = [
     path("", views.home, name="home"),
     path("stuck/<str:batch_id>/", views.stuck, name="stuck"),
+    path("memory/<str:scope_id>/consolidate/", views.consolidate, name="consolidate"),
     path("memory/<str:scope_id>/<path:path>", views.file, name="file"),
 ]

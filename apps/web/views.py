@@ -1,17 +1,15 @@
 """Pages for people: what waits and what ran, a stuck write and its ways out, a file with line numbers."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps import access
 from apps.agents import queries as agents
@@ -24,13 +22,9 @@ from apps.ledger.models import Batch
 from apps.proposals import present, queries, sentences, services
 from apps.proposals.models import Proposal
 from apps.proposals.review import Notice, Piece, QuotedLine
-from apps.runs import queries as runs
-from apps.runs.models import Run
 from apps.vault import entries, layout, lines
-from apps.web import trail
+from apps.web import blame, consolidating, home_page, night, trail
 
-# Rows of each list on the home page; the lists themselves are one link away.
-ROWS = 8
 # Lines of a file and characters of a line drawn; the plain text is one link away.
 MOST_LINES, MOST_LINE_CHARACTERS = 5_000, 2_000
 
@@ -48,25 +42,32 @@ def _staff(request: HttpRequest, right: str = "read") -> access.Actor:
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
     actor = _staff(request)
-    waiting = list(queries.visible(actor).filter(state=Proposal.State.PENDING).order_by("created_at", "id")[:ROWS])
+    pending = queries.visible(actor).filter(state=Proposal.State.PENDING).order_by("created_at", "id")
+    waiting = list(pending[: home_page.ROWS])
     crew = agents.agents(actor)
+    coming = night.coming(crew)
     page = {
         "title": sentences.waiting(queries.waiting_analyses()),
-        "lead": _lead(bool(crew), bool(waiting)),
+        "trouble": night.trouble(crew),
+        "slow": night.slow(),
+        "coming": coming,
+        "lead": _lead(bool(crew), bool(waiting), coming),
         "review_url": present.url(waiting[0]) if waiting else "",
         "stuck": [_stuck_piece(batch) for batch in ledger.open_batches() if batch.state == Batch.State.STUCK],
-        "waits": [_waiting_line(one) for one in waiting],
-        "runs": _run_lines(request, runs.latest([one.pk for one in crew], ROWS * 5)),
+        "waits": [home_page.waiting_line(one) for one in waiting],
+        "sections": home_page.sections(request, actor, crew),
         "no_agents": not crew,
+        "no_nights": bool(crew) and not any(one.cron for one in crew),
         "add_url": reverse("admin:agents_agent_add") if request.user.has_perm("agents.add_agent") else "",
+        "agents_url": reverse("admin:agents_agent_changelist") if actor.may("manage") else "",
     }
     return render(request, "web/home.html", {"home": page})
 
 
-def _lead(crew: bool, waiting: bool) -> str:
+def _lead(crew: bool, waiting: bool, coming: str) -> str:
     if waiting:
         return _("Nothing of it has been written yet.")
-    return _("Every memory is as its last decision left it.") if crew else ""
+    return (coming or _("Every memory is as its last decision left it.")) if crew else ""
 
 
 def _stuck_piece(batch: Batch) -> Piece:
@@ -74,71 +75,11 @@ def _stuck_piece(batch: Batch) -> Piece:
     return Piece(told % {"scope": batch.scope}, reverse("web:stuck", args=[batch.public_id]))
 
 
-def _waiting_line(one: Proposal) -> dict[str, Any]:
-    return {
-        "first": ledger_present.moment(one.created_at),
-        "agent": one.agent_id,
-        "what": sentences.changes(one.analysis.get("counts", {})),
-        "detail": "",
-        "checks": sentences.checks(one.analysis),
-        "url": present.url(one),
-    }
-
-
-def _run_lines(request: HttpRequest, latest: list[Run]) -> list[dict[str, Any]]:
-    """One line a run, newest first; runs that found nothing to read are told together."""
-    idle = [run for run in latest if run.outcome == "nothing_newer"]
-    shown = [run for run in latest if len(idle) < 2 or run not in idle][:ROWS]
-    proposed = trail.proposals_of(shown)
-    standing = trail.standing(proposed.values())
-    told = []
-    for run in shown:
-        proposal = proposed.get(run.public_id)
-        told.append(
-            _proposed_line(request, run, proposal, *standing[proposal.public_id])
-            if proposal
-            else _run_line(request, run)
-        )
-    if len(idle) > 1:
-        names = ", ".join(sorted({run.agent_id for run in idle}))
-        facts = {"n": len(idle), "agents": names}
-        told.append(
-            {
-                "first": ledger_present.moment(idle[0].created_at),
-                "quiet": True,
-                "what": _("%(n)d runs found nothing newer than the memory: %(agents)s.") % facts,
-            }
-        )
-    return told
-
-
-def _proposed_line(request: HttpRequest, run: Run, proposal: Proposal, sign: str, word: str) -> dict[str, Any]:
-    return {
-        **_run_line(request, run),
-        "what": sentences.changes(proposal.analysis.get("counts", {})),
-        "state": sign,
-        "state_word": word,
-        "url": trail.proposal_link(request, proposal),
-    }
-
-
-def _run_line(request: HttpRequest, run: Run) -> dict[str, Any]:
-    failed = run.state in {Run.State.FAILED, Run.State.LOST, Run.State.REFUSED}
-    aside = [] if run.seconds is None else [sentences.duration(run.seconds)]
-    if run.cost:
-        aside.append(f"${run.cost:.3f}")
-    return {
-        "first": ledger_present.moment(run.created_at),
-        "agent": run.agent_id,
-        "what": run.summary or run.error,
-        "detail": _("Nothing was proposed and nothing was written. The next run reads the same notes.")
-        if failed
-        else "",
-        "state": "failed" if failed else "done" if run.state == Run.State.DONE else "waiting",
-        "state_word": capfirst(run.get_state_display()),
-        "aside": ", ".join(aside),
-        "url": reverse("admin:runs_run_change", args=[run.pk]) if request.user.has_perm("runs.view_run") else "",
-    }
+@login_required
+@require_POST
+def consolidate(request: HttpRequest, scope_id: str) -> HttpResponse:
+    """Ask for a consolidation of an agent's memory and follow it on its page."""
+    return consolidating.ask(request, _staff(request, "propose"), scope_id)
 
 
 @never_cache
@@ -214,7 +155,6 @@ def file(request: HttpRequest, scope_id: str, path: str) -> HttpResponse:
     if "raw" in request.GET:
         return HttpResponse(found.text, content_type="text/plain; charset=utf-8")
     wanted = request.GET.get("line", "")
-    numbered = lines.split(found.text)[:MOST_LINES]
     headings = {entry.start for entry in entries.parse(found.text) if entry.kind == "heading"}
     written = ledger.last_written(found.scope, found.path)
     facts = (
@@ -224,20 +164,21 @@ def file(request: HttpRequest, scope_id: str, path: str) -> HttpResponse:
     )
     notes = reading.note_names(found.scope, actor=actor)
     is_memory = found.path.lower() == layout.MEMORY.lower()
+    rows = [
+        QuotedLine(line.number, line.text[:MOST_LINE_CHARACTERS], str(line.number) == wanted, line.number in headings)
+        for line in lines.split(found.text)[:MOST_LINES]
+    ]
     page = {
         "title": found.path.rpartition("/")[2],
         "scope": found.scope,
         "path": found.path,
         "missing": found.sha256 is None,
         "facts_line": (Piece(f"{facts} "), *_elsewhere(request, found)),
-        "lines": [
-            QuotedLine(
-                line.number, line.text[:MOST_LINE_CHARACTERS], str(line.number) == wanted, line.number in headings
-            )
-            for line in numbered
-        ],
+        "lines": rows,
+        "margin": blame.margin(request, found, rows),
         "memory_url": _address(found.scope, layout.MEMORY),
         "is_memory": is_memory,
+        "consolidate": consolidating.offer(request, actor, found.scope, found.path),
         "notes": [(note, _address(found.scope, note.path), note.path == found.path) for note in notes],
         "back": Piece(_("All agents"), reverse("admin:agents_agent_changelist"))
         if is_memory

@@ -75,3 +75,60 @@ def test_undo_needs_the_right_to_write_and_somebody_there(api_with, api, writes)
     assert code(api_with("read", "write").post(f"history/{batch}/undo")) == (403, "not_present")
     assert code(api.post("history/000000000000/undo")) == (404, "not_found")
     assert code(api.post("history/../undo")) == (404, "not_found")
+
+
+def blamed(api, query):
+    return api.get(f"history/blame?{query}")
+
+
+def test_blame_says_of_each_line_who_brought_it_when_and_how(api, writes, scope):
+    path = scope.root / "MEMORY.md"
+    path.write_text(path.read_text() + "\nby hand\n")
+    answer = blamed(api, "scope=coach&path=MEMORY.md").json()
+    assert (answer["scope"], answer["path"], len(answer["sha256"])) == ("coach", "MEMORY.md", 64)
+    row = api.get("history?scope=coach&path=MEMORY.md").json()["batches"][0]
+    assert answer["lines"] == [
+        {
+            "line": 1, "text": "two", "batch": row["id"], "outside": False, "at": row["created_at"], "by": row["actor"],
+            "via": "api", "source": "api", "run": None, "proposal": None, "undoes": None,
+        },
+        {"line": 2, "text": "", "batch": None, "outside": False},
+        {"line": 3, "text": "by hand", "batch": None, "outside": True},
+    ]  # fmt: skip
+
+
+def test_blame_names_the_write_that_an_undo_took_back(api, writes):
+    second = api.get("history?scope=coach&path=MEMORY.md").json()["batches"][0]["id"]
+    undo = api.post(f"history/{second}/undo").json()["id"]
+    [line] = blamed(api, "scope=coach&path=MEMORY.md").json()["lines"]
+    assert (line["text"], line["batch"], line["undoes"]) == ("one", undo, second)
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ("scope=coach&path=memory/2026-01-01.md", (404, "not_found")),
+        ("scope=nobody&path=MEMORY.md", (404, "not_found")),
+        ("scope=owner&path=USER.md", (404, "not_found")),
+        ("scope=default&path=agents/coach/MEMORY.md", (404, "not_found")),
+        ("scope=coach&path=.memoryhub/secret_key", (422, "bad_name")),
+        ("scope=coach&path=../MEMORY.md", (422, "bad_name")),
+        ("scope=coach&path=MEMORY.md%00", (422, "bad_name")),
+        ("scope=coach&path=a%0Ab.md", (422, "bad_name")),
+        ("scope=coach&path=%ED%A0%80.md", (404, "not_found")),
+        ("scope=coach", (422, "invalid")),
+        ("path=MEMORY.md", (422, "invalid")),
+        ("scope=coach&path=", (422, "invalid")),
+    ],
+)
+def test_blame_of_what_is_not_there_or_cannot_be_meant_is_refused(api, writes, query, wanted):
+    assert code(blamed(api, query)) == wanted
+
+
+def test_blame_of_a_memory_that_is_not_there_yet_is_404_and_of_a_very_long_file_413(api, scope):
+    assert code(blamed(api, "scope=coach&path=MEMORY.md")) == (404, "not_found")
+    (scope.root / "MEMORY.md").write_text("x\n" * 5_001)
+    refused = blamed(api, "scope=coach&path=MEMORY.md")
+    assert (code(refused), refused.json()["error"]["details"]["limit"]) == ((413, "too_large"), 5_000)
+    (scope.root / "MEMORY.md").write_text("")
+    assert blamed(api, "scope=coach&path=MEMORY.md").json()["lines"] == []

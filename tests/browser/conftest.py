@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings as django_settings
 
 from apps.agents import registry
-from apps.jobs import consolidate
+from tests.jobs.running import consolidate
 
 PICTURES = Path(django_settings.BASE_DIR) / "test-results"
 
@@ -48,7 +48,7 @@ def bakery(home, db) -> Path:
         os.utime(memory, (0, 0))
     registry.sync()
     for agent in ("default", "coach"):
-        assert consolidate.consolidate(agent).outcome == "proposed"
+        assert consolidate(agent).outcome == "proposed"
     return home
 
 

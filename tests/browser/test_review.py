@@ -210,9 +210,9 @@ def test_scripts_in_every_text_are_only_text(page, live_server, bakery, reviewer
     note = bakery / "memory" / "2026-09-21.md"
     note.write_text(f"# x\n\n## Retain\n\n- W: {attack} always comes from the north\n")
     (bakery / "MEMORY.md").write_text(f"# Memory\n\n## {attack}\n\n- {attack}\n")
-    from apps.jobs import consolidate
+    from tests.jobs.running import consolidate
 
-    consolidate.consolidate("default", force=True)
+    consolidate("default", force=True)
     proposal = Proposal.objects.get(agent_id="default", state="pending")
     proposal.reasons = attack
     proposal.save()

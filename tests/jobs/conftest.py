@@ -1,9 +1,11 @@
 """An agent with notes, and a model whose answers the test writes."""
 
+import json
 import os
 from dataclasses import dataclass, field
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from apps.errors import ModelFailed
 from apps.llm import client
@@ -56,3 +58,21 @@ def memory(scope):
     file.write_text("# Memory\n\n- one (2026-01-05)\n- two\n")
     os.utime(file, (1, 1))
     return file
+
+
+@pytest.fixture
+def run(capsys):
+    """Call a command; returns exit code and what it printed, as JSON when asked for."""
+
+    def call(*words: str):
+        code = 0
+        try:
+            call_command(*words)
+        except SystemExit as error:
+            code = error.code
+        except CommandError as error:
+            return error.returncode, str(error)
+        text = capsys.readouterr().out
+        return code, json.loads(text) if "--json" in words else text
+
+    return call

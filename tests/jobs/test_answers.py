@@ -151,7 +151,61 @@ class TestWrappings:
         assert parse(text).text == text
 
 
+THOUGHTS = "The user wants a memory.\n\n# Plan\n- keep tea\n---REASONS---\n- not yet"
+
+
+class TestThoughts:
+    """What a reasoning model thinks in front of its answer is none of it."""
+
+    @pytest.mark.parametrize("tag", ["think", "thinking", "reasoning", "THINK"])
+    def test_they_are_taken_off_and_named_whatever_they_hold(self, tag: str) -> None:
+        rewrite = parse(f"\n<{tag}>\n{THOUGHTS}\n</{tag}>\n\n{MEMORY}\n{REASONS}")
+        assert (rewrite.text, rewrite.reasons) == (MEMORY, ("tea: said again", "make: new"))
+        assert codes(rewrite)["preamble"][0] == f"<{tag}>"
+        assert "- not yet" in codes(rewrite)["preamble"]
+
+    @pytest.mark.parametrize(
+        "thoughts",
+        [
+            f"{THOUGHTS}\n</think>",
+            "<think></think>",
+            "<think>tea</think><thinking>and so on</thinking>",
+            "<think>\nthe tag </think> is quoted here\n</think>",
+            "<think>\ntea\n</THINK>  ",
+        ],
+    )
+    @pytest.mark.parametrize("wrapped", [MEMORY, f"```markdown\n{MEMORY}\n```", json.dumps({"memory": MEMORY})])
+    def test_every_form_of_them_in_front_of_every_form_of_answer(self, thoughts: str, wrapped: str) -> None:
+        assert parse(f"{thoughts}\n{wrapped}").text == MEMORY
+
+    @pytest.mark.parametrize("answer", ["<think>", f"<think>\n{MEMORY}\n{REASONS}", "<thinking>done</think>\n- a"])
+    def test_thoughts_that_never_end_are_no_answer(self, answer: str) -> None:
+        assert refusal(answer) == "bad_answer"
+
+    def test_thoughts_alone_are_no_answer(self) -> None:
+        assert refusal(f"<think>\n{THOUGHTS}\n</think>\n") == "bad_answer"
+
+    def test_a_memory_that_talks_of_them_keeps_its_lines(self) -> None:
+        current = "<think>\nis how a model begins\n</think>\n\n# M\n- `<think>` opens, `</think>` closes"
+        assert parse(f"{current}\n- b", current=current).text == f"{current}\n- b"
+        added = "# M\n- wraps its thoughts in <think> and </think>\n- b"
+        assert parse(added).text == added
+        assert parse(f"<think>\nkeep `<think>` opens\n</think>\n{added}").text == added
+        template = "# M\n- the template:\n```\n<think>\n{thoughts}\n</think>\n{answer}\n```\n- b"
+        assert parse(template).text == template
+
+
 class TestRefused:
+    def test_an_answer_cut_off_names_the_model_and_what_it_wrote(self) -> None:
+        with pytest.raises(ModelFailed, match=r"of m-1 was cut off at the .* limit after 8,192 tokens") as cut:
+            parse(MEMORY, finish_reason="length", model="m-1", tokens=8_192)
+        assert cut.value.details == {"model": "m-1", "tokens": 8_192}
+
+    def test_an_answer_stopped_by_a_content_filter_is_refused_and_says_so(self) -> None:
+        with pytest.raises(ModelFailed, match="content filter of the provider stopped the answer of m-1") as stopped:
+            parse(MEMORY, finish_reason="content_filter", model="m-1")
+        assert stopped.value.code == "bad_answer"
+
     @pytest.mark.parametrize(
         "answer",
         [
@@ -278,7 +332,7 @@ class TestRulesModel:
 PIECES = st.sampled_from(
     [
         "# M", "- a", "```", "```json", "~~~", '{"memory": "', '"}', "{", "[", "---REASONS---", "---", "1: ", "2. x",
-        "...", "memory/x.md", "[score=1]", "(rest unchanged)", "\r", "\x00", "\ufeff", "\ud800", "\u2028", "  - b",
+        "...", "<think>", "</think>", "memory/x.md", "[score=1]", "(rest unchanged)", "\r", "\x00", "\ufeff", "\ud800", "\u2028", "  - b",
     ]
 )  # fmt: skip
 

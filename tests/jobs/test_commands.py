@@ -8,7 +8,6 @@ import time
 
 import pytest
 from django.conf import settings
-from django.core.management import CommandError, call_command
 
 from apps.agents import registry, store
 from apps.ledger import locks
@@ -16,24 +15,6 @@ from apps.ledger.models import Batch
 from apps.vault import lock
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def run(capsys):
-    """Call a command; returns exit code and what it printed, as JSON when asked for."""
-
-    def call(*words: str):
-        code = 0
-        try:
-            call_command(*words)
-        except SystemExit as error:
-            code = error.code
-        except CommandError as error:
-            return error.returncode, str(error)
-        text = capsys.readouterr().out
-        return code, json.loads(text) if "--json" in words else text
-
-    return call
 
 
 def test_agents_are_added_changed_listed_and_archived(run, home):

@@ -6,12 +6,12 @@ import pytest
 
 from apps.agents import services as agents
 from apps.errors import Conflict, ModelFailed
-from apps.jobs.consolidate import consolidate
 from apps.ledger import locks
 from apps.proposals import queries, services
 from apps.proposals.models import Proposal
 from apps.runs.models import Run
 from apps.vault import lock
+from tests.jobs.running import consolidate
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -137,6 +137,19 @@ def _settle(batch: str, way: str) -> str:
     return services.settle_stuck(batch, way, actor=access.operator()).state
 
 
+def _night(at: str, log: str) -> str | None:
+    from datetime import datetime
+
+    from apps.jobs import execution, nightly
+    from apps.llm import client
+    from tests.journeys import scenes
+
+    client.ask = scenes.paid_model(Path(log))
+    nightly.tick(datetime.fromisoformat(at))
+    run = execution.advance()
+    return run.outcome if run else None
+
+
 ACTIONS: Mapping[str, Callable[..., Any]] = {
     "approve": _approve,
     "reject": _reject,
@@ -144,6 +157,7 @@ ACTIONS: Mapping[str, Callable[..., Any]] = {
     "write_memory": _write_memory,
     "open_desk": _open_desk,
     "settle": _settle,
+    "night": _night,
 }
 
 
@@ -180,7 +194,12 @@ def _fork(job: Json, start: float) -> tuple[int, int]:
 def _answer(request: Json) -> list[Json]:
     from django.conf import settings
 
+    from apps.llm import client, routes
+
     settings.MEMORYHUB_HOME = Path(request["home"])
+    if any(job["do"] == "night" for job in request["jobs"]):
+        # litellm takes seconds to import; the children inherit it.
+        client.check(routes.Route(names=("openai/night",)))
     start = time.monotonic() + (_HEAD_START_SECONDS if len(request["jobs"]) > 1 else 0)
     answers: list[Json] = []
     for process, receiving in [_fork(job, start) for job in request["jobs"]]:
@@ -200,6 +219,7 @@ def main() -> None:
     django.setup()
     # Imported before the first fork, so that no child pays for it.
     import apps.agents.services
+    import apps.jobs.nightly
     import apps.proposals.services  # noqa: F401
 
     for line in sys.stdin:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.processes import Children, Server
+from tests.journeys.processes import Children, Server, Worker
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +37,17 @@ def serve(home: Path, token: str) -> Iterator[Callable[[], Server]]:
     yield start
     for server in servers:
         server.stop()
+
+
+@pytest.fixture
+def employ(home: Path, db: None) -> Iterator[Callable[..., Worker]]:
+    """Starts a worker on this test's home and database; call it again for a second one."""
+    crew: list[Worker] = []
+
+    def start(**facts: str) -> Worker:
+        crew.append(Worker(home, **facts))
+        return crew[-1]
+
+    yield start
+    for worker in crew:
+        worker.kill()

@@ -1,9 +1,11 @@
 """Other processes on the same database and home: children that die, and servers that answer."""
 
+import contextlib
 import http.client
 import itertools
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -17,10 +19,14 @@ from urllib.parse import quote
 PROJECT = Path(__file__).parents[2]
 
 
-def environment(home: Path) -> dict[str, str]:
-    """The variables under which another process uses this test's database and home."""
+def environment(home: Path, **extra: str) -> dict[str, str]:
+    """The variables under which another process uses this test's database, home and queue."""
+    from django.conf import settings
+
     return {
         **os.environ,
+        **{f"MEMORYHUB_{name}": value for name, value in extra.items()},
+        "MEMORYHUB_QUEUE_NAME": settings.Q_CLUSTER["name"],
         "DJANGO_SETTINGS_MODULE": "memoryhub.settings",
         "MEMORYHUB_HOME": str(home),
         "MEMORYHUB_DATABASE_URL": _database_url(),
@@ -93,6 +99,39 @@ class Children:
 
     def stop(self) -> None:
         self._process.communicate()
+
+
+class Worker:
+    """`manage.py worker` in a session of its own, with its children; `facts` are settings without their prefix."""
+
+    def __init__(self, home: Path, **facts: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "manage.py", "worker"],
+            cwd=PROJECT,
+            env=environment(home, **facts),
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+        )
+
+    def kill(self) -> None:
+        """Everything at once and without a word, as when the power goes."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        """As a service manager does it: told to end, and given time."""
+        self.process.terminate()
+        self.process.wait(timeout=30)
+
+
+def until(true: Callable[[], Any], seconds: float = 40) -> Any:
+    """Wait for something to become true, and return it; fails the test when it does not."""
+    deadline = time.monotonic() + seconds
+    while not (value := true()):
+        assert time.monotonic() < deadline, "It did not happen in time."
+        time.sleep(0.05)
+    return value
 
 
 def _outcome(answer: dict[str, Any]) -> Outcome:

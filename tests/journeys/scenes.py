@@ -1,7 +1,9 @@
 """A scene for an approval: an agent with files, a proposal, and the files as they must be before and after."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ from apps.agents import queries, registry
 from apps.ledger import services as ledger
 from apps.ledger.locks import lock_path
 from apps.ledger.models import Batch
+from apps.llm import client
 from apps.proposals import kinds, services
 from apps.proposals.models import Proposal
 from apps.vault import files, layout, lock
@@ -111,3 +114,17 @@ def scene(agent_id: str, *, directory: str = "", new_memory: bytes = NEW_MEMORY)
         source="job:test",
     )
     return Scene(scope, proposal.public_id)
+
+
+def paid_model(log: Path) -> Callable[..., client.Answer]:
+    """The model's seam: keeps the memory, adds one line, and notes in `log` that it was asked and must be paid."""
+
+    def ask(task: client.Task, *, route: object) -> client.Answer:
+        with log.open("a") as file:
+            file.write("asked\n")
+            file.flush()
+            os.fsync(file.fileno())
+        text = f"{task.data['memory']}\n- tea is at four (2026-09-19)\n\n---REASONS---\n- said on the 19th\n"
+        return client.Answer(text, "paid", "paid-1", "stop", 900, 100, Decimal("0.01"), 0.1)
+
+    return ask

@@ -6,10 +6,10 @@ import pytest
 
 from apps import access
 from apps.agents import registry
-from apps.jobs.consolidate import consolidate
 from apps.proposals import services
 from apps.proposals.models import Proposal
 from apps.runs.models import Run
+from tests.jobs.running import consolidate
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -1,21 +1,39 @@
-"""A Run's life: running, then how it ended; one at a time for an agent; what a model says it cost."""
+"""A Run's life: queued, claimed, ended; one at a time for an agent; found when it died, and tried again."""
 
-from decimal import Decimal
+import multiprocessing
+import os
+import signal
+import time
+from datetime import timedelta
 
 import pytest
+from django.db import OperationalError, connection, connections
+from django.utils import timezone
 
-from apps.errors import Conflict, ModelFailed
+from apps.errors import Busy, Conflict, ModelFailed
 from apps.ledger import locks
-from apps.llm import client
-from apps.runs import queries, services
-from apps.runs.models import Run
+from apps.runs import heartbeat, queries, services
+from apps.runs.models import Call, Run
 from apps.vault import lock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_run_is_running_inside_the_block_and_done_after_it(home):
-    with services.running("coach", "consolidate", source="memory:consolidate") as run:
+def queued(agent: str = "coach", **facts) -> Run:
+    return services.queue(agent, "consolidate", source="memory:consolidate", **facts)
+
+
+def died(**facts) -> Run:
+    """A run whose process is gone: running on the row, its lock free."""
+    run = queued()
+    Run.objects.filter(pk=run.pk).update(state="running", **facts)
+    return Run.objects.get(pk=run.pk)
+
+
+def test_a_run_is_queued_then_running_inside_the_block_and_done_after_it(home):
+    run = queued()
+    assert run.state == "queued"
+    with services.claimed(run):
         assert Run.objects.get().state == "running"
         assert not lock.free(locks.run_lock_path("coach"))
         run.outcome, run.summary = "unchanged", "Nothing to change."
@@ -27,39 +45,192 @@ def test_a_run_is_running_inside_the_block_and_done_after_it(home):
 
 
 def test_an_error_ends_it_as_failed_with_the_code_and_is_raised(home):
-    with pytest.raises(ModelFailed), services.running("coach", "consolidate", source="x"):
+    with pytest.raises(ModelFailed), services.claimed(queued()):
         raise ModelFailed("No answer.", code="provider_error")
     run = Run.objects.get()
     assert (run.state, run.outcome, run.error, run.summary) == ("failed", "provider_error", "No answer.", "No answer.")
 
 
+def test_a_run_that_would_cost_too_much_is_refused_not_failed(home):
+    with pytest.raises(ModelFailed), services.claimed(queued()):
+        raise ModelFailed("The budget is spent.", code="over_budget")
+    assert (Run.objects.get().state, Run.objects.get().outcome) == ("refused", "over_budget")
+
+
 def test_a_bug_ends_it_as_failed_too_and_its_summary_is_cut(home):
-    with pytest.raises(ZeroDivisionError), services.running("coach", "consolidate", source="x"):
-        raise ZeroDivisionError("x\x00\ud83d" * 200)
+    with pytest.raises(ZeroDivisionError), services.claimed(queued()):
+        raise ZeroDivisionError("x\x00\ud83d" * 2000)
     run = Run.objects.get()
-    assert (run.state, run.outcome, len(run.summary)) == ("failed", "crashed", 160)
+    assert (run.state, run.outcome, len(run.summary), len(run.error)) == ("failed", "crashed", 160, 2000)
     assert "\x00" not in run.error
 
 
+def test_an_error_that_quotes_a_credential_is_kept_without_it(home):
+    with pytest.raises(RuntimeError), services.claimed(queued()):
+        raise RuntimeError("Could not read export SERVICE_TOKEN=sk-test-0000000000000000000000000000")
+    assert "sk-test" not in Run.objects.get().error
+
+
 def test_another_agents_run_is_no_hindrance_and_the_same_agents_is(home):
-    with services.running("coach", "consolidate", source="x"):
-        with services.running("kira", "consolidate", source="x"):
+    mine, theirs = queued(), queued("kira")
+    with services.claimed(mine):
+        with services.claimed(theirs):
             assert Run.objects.filter(state="running").count() == 2
-        with pytest.raises((Conflict, RuntimeError)), services.running("coach", "consolidate", source="x"):
-            pass
-    assert set(Run.objects.values_list("state", flat=True)) == {"done"}
+        with pytest.raises(Conflict) as error:
+            queued()
+        assert (error.value.code, error.value.details["run"]) == ("busy_run", mine.public_id)
 
 
-def test_what_the_answers_cost_is_added_up_and_unknown_stays_unknown(home, monkeypatch):
-    answers = [
-        client.Answer("a", "p", "m-1", "stop", 10, 5, Decimal("0.01"), 0.1),
-        client.Answer("b", "p", "m-2", "stop", None, 5, None, 0.1),
-    ]
-    monkeypatch.setattr(client, "ask", lambda task, route: answers.pop(0))
-    with services.running("coach", "consolidate", source="x") as run:
-        services.ask(run, client.Task("rewrite", "", {}), route=["m"])
-        assert (run.prompt_tokens, run.completion_tokens, run.cost) == (10, 5, Decimal("0.01"))
-        services.ask(run, client.Task("rewrite", "", {}), route=["m"])
-    stored = Run.objects.get()
-    assert (stored.prompt_tokens, stored.completion_tokens, stored.cost, stored.model) == (10, 10, None, "m-2")
-    assert stored.answered is True
+def test_while_one_is_queued_the_same_is_not_queued_again(home):
+    first = queued()
+    with pytest.raises(Conflict) as error:
+        queued()
+    assert (error.value.code, error.value.details["run"]) == ("busy_run", first.public_id)
+    assert Run.objects.count() == 1
+
+
+def test_a_run_can_be_claimed_once(home):
+    run = queued()
+    same = Run.objects.get(pk=run.pk)
+    with services.claimed(run):
+        pass
+    with pytest.raises(Conflict) as error, services.claimed(same):
+        pass
+    assert error.value.code == "busy_run"
+    assert Run.objects.get().state == "done"
+
+
+def test_ten_processes_claim_a_run_and_one_gets_it(home):
+    run = queued()
+    connections.close_all()
+    context = multiprocessing.get_context("fork")
+    results = context.Queue()
+
+    def claim() -> None:
+        try:
+            with services.claimed(Run.objects.get(pk=run.pk)):
+                time.sleep(0.3)
+            results.put("ran")
+        except Conflict as error:
+            results.put(error.code)
+        finally:
+            connections.close_all()
+
+    crew = [context.Process(target=claim) for _ in range(10)]
+    for one in crew:
+        one.start()
+    told = [results.get(timeout=20) for _ in crew]
+    for one in crew:
+        one.join()
+    assert sorted(told) == ["busy_run"] * 9 + ["ran"]
+    assert Run.objects.count() == 1
+
+
+def test_a_living_run_is_not_taken_for_lost(home):
+    run = queued()
+    connections.close_all()
+    context = multiprocessing.get_context("fork")
+    inside = context.Event()
+
+    def work() -> None:
+        with services.claimed(Run.objects.get(pk=run.pk)):
+            inside.set()
+            time.sleep(30)
+
+    process = context.Process(target=work)
+    process.start()
+    assert inside.wait(10)
+    assert services.mark_lost() == []
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    assert [lost.public_id for lost in services.mark_lost()] == [run.public_id]
+    assert queries.run(run.public_id).state == "lost"
+
+
+def test_a_run_that_died_is_lost_at_once_and_tried_again_as_a_new_one(home):
+    run = died()
+    assert [lost.public_id for lost in services.mark_lost()] == [run.public_id]
+    again = Run.objects.get(state="queued")
+    assert (again.retries, again.attempt, again.source) == (run.public_id, 2, "memory:consolidate")
+    assert services.mark_lost() == []
+
+
+def test_a_night_that_died_is_tried_again_for_the_same_date(home):
+    from datetime import date
+
+    run = queued(night=date(2026, 9, 15))
+    Run.objects.filter(pk=run.pk).update(state="running")
+    services.mark_lost()
+    assert Run.objects.get(state="queued").local_date == date(2026, 9, 15)
+    with pytest.raises(Conflict):
+        queued(night=date(2026, 9, 15))
+
+
+def test_whoever_asks_next_finds_the_dead_one_lost_too(home):
+    died(attempt=services.MOST_ATTEMPTS)
+    run = queued()
+    assert sorted(Run.objects.values_list("state", flat=True)) == ["lost", "queued"]
+    with services.claimed(run):
+        pass
+    assert run.state == "done"
+
+
+def test_it_is_given_up_after_the_set_number_of_attempts(home):
+    died(attempt=services.MOST_ATTEMPTS)
+    services.mark_lost()
+    assert list(Run.objects.values_list("state", flat=True)) == ["lost"]
+
+
+def test_a_call_that_may_have_been_billed_is_not_made_again_the_same_night(home):
+    run = died()
+    Call.objects.create(run=run, purpose="rewrite", route="openai/x", prompt_sha="0" * 64)
+    services.mark_lost()
+    assert list(Run.objects.values_list("state", flat=True)) == ["lost"]
+
+
+def test_a_call_to_the_rules_costs_nothing_and_is_made_again(home):
+    run = died()
+    Call.objects.create(run=run, purpose="rewrite", route="offline", free=True, prompt_sha="0" * 64)
+    services.mark_lost()
+    assert Run.objects.filter(state="queued").count() == 1
+
+
+@pytest.mark.parametrize("error", [Busy("The scope is locked."), OperationalError("database is locked")])
+def test_a_busy_home_or_database_does_not_lose_the_run(home, error):
+    with pytest.raises(type(error)), services.claimed(queued()):
+        raise error
+    assert Run.objects.get(state="queued").attempt == 2
+
+
+def test_a_run_on_another_host_is_lost_when_its_heart_has_stopped(home):
+    """Another host's locks cannot be seen; on SQLite there is no other host."""
+    run = died(host="another-host", seen_at=timezone.now())
+    shared = connection.vendor == "postgresql"
+    assert bool(services.mark_lost()) != shared
+    if shared:
+        with pytest.raises(Conflict):
+            queued()
+    Run.objects.filter(pk=run.pk).update(
+        state="running", seen_at=timezone.now() - timedelta(seconds=queries.DEAD_AFTER + 1)
+    )
+    assert [lost.public_id for lost in services.mark_lost()] == [run.public_id]
+
+
+def test_a_heart_beats_where_hosts_share_a_database_and_nothing_is_written_where_they_cannot(home, monkeypatch):
+    monkeypatch.setattr(heartbeat, "EVERY", 0.02)
+    with services.claimed(queued()) as run:
+        began = run.seen_at
+        time.sleep(0.3)
+        assert (Run.objects.get().seen_at > began) == (connection.vendor == "postgresql")
+    assert Run.objects.get().state == "done"
+
+
+def test_a_night_is_had_once_a_date(home):
+    from datetime import date
+
+    with services.claimed(queued(night=date(2026, 9, 15))):
+        pass
+    with pytest.raises(Conflict) as error:
+        queued(night=date(2026, 9, 15))
+    assert error.value.code == "night_done"
+    queued(night=date(2026, 9, 16))

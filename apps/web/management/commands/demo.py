@@ -1,13 +1,11 @@
 import os
 import secrets
 import shutil
-import socket
 import time
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
@@ -17,13 +15,17 @@ from apps.agents import queries as agents
 from apps.agents import registry
 from apps.console import Console
 from apps.errors import MemoryHubError
-from apps.jobs import consolidate
+from apps.jobs import consolidate, execution
 from apps.proposals import queries as proposals
+from apps.runs.models import Run
 from apps.vault import layout
+from apps.web import serving
 
 USER = "demo"
 # The example memory counts as a week old, so that the notes copied beside it are newer (memory.md 6.2).
 WEEK = 7 * 24 * 3600
+# When the example's agents have their nights.
+NIGHT = "10 3 * * *"
 
 
 class Command(Console):
@@ -38,13 +40,16 @@ class Command(Console):
     def run(self, options: dict[str, Any]) -> None:
         if os.environ.get("MEMORYHUB_HOME") is None:
             raise CommandError("Name a folder in MEMORYHUB_HOME; the demo never touches your own home.", returncode=2)
-        serving = not options["no_serve"]
-        if serving and not self._free(options["host"], options["port"]):
+        serves = not options["no_serve"]
+        if serves and not serving.is_free(options["host"], options["port"]):
             raise CommandError(f"Port {options['port']} is taken; choose another with PORT=….")
         self._copy(Path(settings.BASE_DIR) / "fixtures" / "homes" / options["example"])
         call_command("migrate", verbosity=0)
         registry.sync()
         crew = sorted(agents.agents(), key=lambda one: not one.is_master)
+        for agent in crew:
+            if not agent.cron and agent.cron_since is None:
+                registry.change(agent.id, cron=NIGHT)
         told = [self._consolidated(agent.id) for agent in crew]
         password = self._person()
         address = f"http://{options['host']}:{options['port']}"
@@ -61,31 +66,17 @@ class Command(Console):
             "",
             "Ctrl-C ends it; the next `make demo` goes on where you were.",
         )
-        if serving:
-            uvicorn.run(
-                "memoryhub.asgi:application",
-                host=options["host"],
-                port=options["port"],
-                log_level="warning",
-                lifespan="off",
-            )
+        if serves:
+            self.stdout.flush()
+            serving.serve(options["host"], options["port"])
 
     def _consolidated(self, agent_id: str) -> str:
         """What came of the agent's consolidation; one that fails is told and does not stop the demo."""
         try:
-            return f"{agent_id}: {consolidate.consolidate(agent_id).summary}"
+            run = execution.perform_now(agent_id, Run.Kind.CONSOLIDATE, source=consolidate.SOURCE, asked_by=USER)
+            return f"{agent_id}: {run.summary}"
         except MemoryHubError as error:
             return f"{agent_id}: {error.message}"
-
-    def _free(self, host: str, port: int) -> bool:
-        """Whether the port can be had; asked before anything is printed that would not be true."""
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, port))
-            except OSError:
-                return False
-        return True
 
     def _copy(self, example: Path) -> None:
         """Copy the example once; a home that was made otherwise is refused, one that was copied goes on as it is."""

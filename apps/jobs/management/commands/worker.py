@@ -1,0 +1,30 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connections
+
+from apps.console import Console
+from apps.jobs import bell
+from apps.ledger import locks
+
+
+class Command(Console):
+    help = "Work off the queue: nights, runs that were asked for, interrupted writes. Ends with Ctrl-C or SIGTERM."
+
+    def define(self, parser: ArgumentParser) -> None:
+        """Nothing to choose: MEMORYHUB_WORKERS says how many runs may go on side by side."""
+
+    def run(self, options: dict[str, Any]) -> None:
+        locks.lock_path("worker")  # a home that is not there is told before anything is started
+        bell.ensure_schedule()
+        bell.ring_tick()
+        # The cluster forks; a connection must not be shared by two processes.
+        connections.close_all()
+        self.show(
+            {"home": str(settings.MEMORYHUB_HOME), "workers": settings.Q_CLUSTER["workers"]},
+            f"Working for {settings.MEMORYHUB_HOME} with {settings.Q_CLUSTER['workers']} processes.",
+        )
+        self.stdout.flush()
+        call_command("qcluster")

@@ -1,0 +1,165 @@
+"""Ask a model for a run, and book every question before it is sent and after it is answered."""
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import transaction
+
+from apps.errors import ModelFailed
+from apps.ledger import locks, texts
+from apps.llm import client, routes
+from apps.runs import budgets
+from apps.runs.models import Call, Run
+from apps.vault import credentials, files, lock
+
+
+def route(names: Sequence[str]) -> routes.Route:
+    """These models with everything the settings say about how to reach and price them."""
+    return routes.Route(
+        names=tuple(names),
+        seconds=settings.MEMORYHUB_MODEL_SECONDS,
+        retries=settings.MEMORYHUB_MODEL_RETRIES,
+        addresses=settings.MEMORYHUB_MODEL_ADDRESSES,
+        key=settings.MEMORYHUB_MODEL_KEY,
+        prices=settings.MEMORYHUB_MODEL_PRICES,
+        output_tokens=settings.MEMORYHUB_MODEL_OUTPUT_TOKENS or None,
+    )
+
+
+def ask(
+    run: Run,
+    task: client.Task,
+    *,
+    route: routes.Route,
+    cost: Decimal | None = Decimal(0),
+    limits: Sequence[budgets.Limit] = (),
+) -> client.Answer:
+    """Ask a model and book what it says of itself on the run, before anything is done with the answer.
+
+    `cost` is what it is expected to take (None: unknown); where that would exceed
+    a limit nobody is asked. An answer to the very same question that an earlier
+    run of the agent paid for and died before using is taken instead, at no cost.
+    Raises ModelFailed.
+    """
+    sha = hashlib.sha256(task.prompt.encode("utf-8", "surrogatepass")).hexdigest()
+    call = Call(
+        run=run,
+        purpose=task.purpose,
+        route=", ".join(route.names),
+        free=set(route.names) == {client.OFFLINE},
+        prompt_sha=sha,
+        reserved=cost,
+    )
+    paid = _paid(run, task.purpose, sha)
+    if paid is not None:
+        return _reuse(run, call, paid)
+    _reserve(call, limits, agent_id=run.agent_id)
+    try:
+        answer = client.ask(task, route=route)
+    except ModelFailed as error:
+        call.state = Call.State.FAILED
+        call.error = credentials.masked(error.message)
+        call.attempts = error.details.get("attempts", [])
+        call.cost = None if _may_be_billed(error, call) else Decimal(0)
+        call.save()
+        raise
+    _book(run, call, answer)
+    return answer
+
+
+def _reserve(call: Call, limits: Sequence[budgets.Limit], *, agent_id: str) -> None:
+    """Put the call on disk before the question leaves: if this process dies now, it is known and its price is not.
+
+    One at a time where there are budgets, so that two runs do not both take what is left of one.
+    """
+    with ExitStack() as stack:
+        if limits:
+            stack.enter_context(lock.held(locks.lock_path("budgets.all"), seconds=settings.MEMORYHUB_LOCK_SECONDS))
+            budgets.check(limits, agent_id=agent_id, cost=call.reserved)
+        with transaction.atomic(durable=True):
+            call.save()
+
+
+def _may_be_billed(error: ModelFailed, call: Call) -> bool:
+    """Whether a model may have worked although nothing of use came back: it stayed silent, or spoke nonsense."""
+    silent = any(one["reason"] == "timeout" for one in call.attempts)
+    return not call.free and (silent or error.code == "bad_answer")
+
+
+def _paid(run: Run, purpose: str, sha: str) -> Call | None:
+    """The newest answer to this question that was paid for and not used."""
+    rows = Call.objects.filter(
+        run__agent_id=run.agent_id,
+        run__kind=run.kind,
+        run__state__in=[Run.State.LOST, Run.State.FAILED],
+        purpose=purpose,
+        prompt_sha=sha,
+        state=Call.State.ANSWERED,
+        used=False,
+    )
+    return rows.select_related("run", "answer").order_by("-id").first()
+
+
+def _reuse(run: Run, call: Call, paid: Call) -> client.Answer:
+    text = paid.answer.content.decode("utf-8", "surrogatepass") if paid.answer else ""
+    answer = client.Answer(
+        text=text,
+        provider=paid.provider,
+        model=paid.model,
+        finish_reason=paid.finish_reason,
+        prompt_tokens=0,
+        completion_tokens=0,
+        cost=Decimal(0),
+        seconds=0.0,
+    )
+    call.state = Call.State.REUSED
+    call.error = f"The answer that run {paid.run.public_id} had paid for."
+    _book(run, call, answer)
+    return replace(answer, prompt_tokens=paid.prompt_tokens, completion_tokens=paid.completion_tokens)
+
+
+def _book(run: Run, call: Call, answer: client.Answer) -> None:
+    data = answer.text.encode("utf-8", "surrogatepass")
+    if call.state != Call.State.REUSED:
+        call.state = Call.State.ANSWERED
+    call.answer_id = files.sha256(data)
+    call.provider, call.model, call.finish_reason = answer.provider[:80], answer.model[:160], answer.finish_reason[:32]
+    call.prompt_tokens, call.completion_tokens = _count(answer.prompt_tokens), _count(answer.completion_tokens)
+    call.seconds, call.cost = answer.seconds, _price(answer.cost)
+    call.attempts = [
+        {
+            "model": one.model,
+            "provider": one.provider,
+            "seconds": round(one.seconds, 3),
+            "reason": one.reason,
+            "status": one.status,
+        }
+        for one in answer.attempts
+    ]
+    known = not run.answered or run.cost is not None
+    run.answered = True
+    run.provider, run.model, run.finish_reason = call.provider, call.model, call.finish_reason
+    run.prompt_tokens = _sum(run.prompt_tokens, call.prompt_tokens)
+    run.completion_tokens = _sum(run.completion_tokens, call.completion_tokens)
+    run.cost = (run.cost or Decimal(0)) + call.cost if known and call.cost is not None else None
+    with transaction.atomic(durable=True):
+        texts.keep([data])
+        call.save()
+        run.save()
+
+
+def _price(cost: Decimal | None) -> Decimal | None:
+    return cost if cost is not None and cost.is_finite() and cost >= 0 else None
+
+
+def _count(tokens: int | None) -> int | None:
+    return tokens if tokens is not None and tokens >= 0 else None
+
+
+def _sum(so_far: int | None, more: int | None) -> int | None:
+    """Counts added up; one that is unknown adds nothing."""
+    return so_far if more is None else (so_far or 0) + more
