@@ -55,11 +55,13 @@ MEMORYHUB_IDEMPOTENCY_DAYS = env.integer("IDEMPOTENCY_DAYS", 7)
 _LONGEST_RUN = cluster.longest_run(MEMORYHUB_MODEL_SECONDS, MEMORYHUB_MODEL_RETRIES)
 MEMORYHUB_QUEUE_TIMEOUT = env.integer("QUEUE_TIMEOUT", _LONGEST_RUN)
 MEMORYHUB_QUEUE_RETRY = env.integer("QUEUE_RETRY", MEMORYHUB_QUEUE_TIMEOUT + 300)
+MEMORYHUB_WORKERS = env.integer("WORKERS", 2)
 MEMORYHUB_REDIS_URL = env.read("REDIS_URL", "")
 Q_CLUSTER = {
     # Two homes on one Redis must not get each other's bells; their keys differ, so they could not read them.
     "name": env.read("QUEUE_NAME", cluster.name(MEMORYHUB_HOME)),
-    "workers": env.integer("WORKERS", 2),
+    # One more than runs may go on: the minute's round must not wait for a model.
+    "workers": MEMORYHUB_WORKERS + 1,
     "timeout": MEMORYHUB_QUEUE_TIMEOUT,
     "retry": MEMORYHUB_QUEUE_RETRY,
     "max_attempts": 1,

@@ -12,6 +12,7 @@ from apps import access
 from apps.access import Actor
 from apps.agents.models import Agent, Token
 from apps.errors import Invalid, NotFound
+from apps.runs import budgets
 from apps.vault import layout
 
 
@@ -112,3 +113,14 @@ def usual_directory(agent_id: str) -> Path:
 def route(one: Agent) -> list[str]:
     """The models to try for this agent, in order: its own, else the site's."""
     return [name.strip() for name in one.model.split(",") if name.strip()] or list(settings.MEMORYHUB_MODEL)
+
+
+def limits(one: Agent) -> list[budgets.Limit]:
+    """The budgets a run of this agent must keep: its own, and those of all agents together."""
+    named = (
+        ("day", one.budget_day, one.id),
+        ("month", one.budget_month, one.id),
+        ("day", settings.MEMORYHUB_BUDGET_DAY, ""),
+        ("month", settings.MEMORYHUB_BUDGET_MONTH, ""),
+    )
+    return [budgets.Limit(span, dollars, whose) for span, dollars, whose in named if dollars is not None]

@@ -14,13 +14,17 @@ _ENTRY = re.compile(rb"(?:\r\n|\r|\n)- ")
 
 @dataclass(frozen=True)
 class Note:
-    """A day note: `day` is its stem, `date` the stem's first ten characters, `chars` its length in characters."""
+    """A day note: `day` is its stem, `date` the stem's first ten characters, `chars` its length in characters.
+
+    `data` are its bytes, `text` the same decoded for display and models.
+    """
 
     day: str
     date: str
     chars: int
     path: str
     text: str
+    data: bytes
     sha256: str
     modified: float
 
@@ -94,7 +98,7 @@ def notes(root: Path) -> list[Note]:
             continue
         data = _readable(root, file)
         text = decode(data)
-        found.append(Note(stem, stem[:10], len(text), file.path, text, files.sha256(data) or "", file.modified))
+        found.append(Note(stem, stem[:10], len(text), file.path, text, data, files.sha256(data) or "", file.modified))
     return sorted(found, key=lambda note: note.day, reverse=True)
 
 

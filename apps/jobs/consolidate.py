@@ -23,7 +23,7 @@ from apps.proposals import analysis, sentences
 from apps.proposals import queries as proposals
 from apps.proposals import services as proposing
 from apps.proposals.models import Proposal
-from apps.runs import asking, budgets
+from apps.runs import asking
 from apps.runs import queries as runs
 from apps.runs.models import Run
 from apps.vault import files, formats, lines
@@ -61,8 +61,11 @@ def consolidate(run: Run) -> None:
     question = _question(agent, read, chosen)
     run.credentials = [list(one) for one in question.masked.credentials]
     run.estimate = question.estimate.stored()
-    run.save(update_fields=["read", "left_out", "credentials", "estimate"])
-    answer = asking.ask(run, question.task, route=question.route, cost=question.estimate.cost, limits=_limits(agent))
+    run.cut = chosen.cut or ""
+    run.save(update_fields=["read", "left_out", "credentials", "estimate", "cut"])
+    answer = asking.ask(
+        run, question.task, route=question.route, cost=question.estimate.cost, limits=agents.limits(agent)
+    )
     rewrite = answers.parse(
         answer.text,
         current=question.masked.memory,
@@ -121,7 +124,7 @@ def _something_newer(agent: Agent, run: Run | None, read: Material, folded: froz
     waiting = proposals.pending_rewrite(agent.id)
     if waiting:
         origins = {origin["run"] for origin in waiting.origins if origin.get("run")}
-        if run is not None and agent.autonomous and run.retries in origins:
+        if run is not None and agent.autonomous and run.retry_of in origins:
             return True
         for origin in origins:
             known = runs.run(origin)
@@ -161,16 +164,6 @@ def _question(agent: Agent, read: Material, chosen: inputs.Inputs) -> Question:
     return Question(read, chosen, masked, task, route, expected)
 
 
-def _limits(agent: Agent) -> list[budgets.Limit]:
-    """The budgets a run of this agent must keep: its own, and those of all agents together."""
-    own = {"day": agent.budget_day, "month": agent.budget_month}
-    total = {"day": settings.MEMORYHUB_BUDGET_DAY, "month": settings.MEMORYHUB_BUDGET_MONTH}
-    return [
-        *(budgets.Limit(span, dollars, agent.id) for span, dollars in own.items() if dollars is not None),
-        *(budgets.Limit(span, dollars) for span, dollars in total.items() if dollars is not None),
-    ]
-
-
 def _conclude(run: Run, agent: Agent, question: Question, rewrite: answers.Rewrite) -> None:
     read, chosen = question.material, question.chosen
     later = _left(chosen)
@@ -200,13 +193,14 @@ def _conclude(run: Run, agent: Agent, question: Question, rewrite: answers.Rewri
         run=run.public_id,
     )
     told = f"{sentences.counts(found.counts)}. "
-    if not agent.autonomous:
+    # As it is now: somebody may have thought better of it while the model did.
+    if not agents.agent(agent.id).autonomous:
         run.outcome, run.summary = "proposed", f"{told}Proposal {proposal.public_id} waits for a person.{later}"
         return
     strangers = any(witness.untrusted for witness in witnesses)
     verdict = gate.judge(read.memory, restored.text, dates=dates, warnings=found.warnings, strangers=strangers)
     if not verdict.clean:
-        run.outcome = "held"
+        run.outcome, run.verdict = "held", verdict.stored()
         run.summary = f"{told}Held for a person: {verdict.why} Proposal {proposal.public_id} waits.{later}"
         return
     run.outcome, how = _apply(proposal, agent)

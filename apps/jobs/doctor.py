@@ -150,5 +150,10 @@ def _queue() -> Iterator[Finding]:
             since = f"{timezone.localtime(run.created_at):%Y-%m-%d %H:%M}"
             yield Finding("queue", f"Run {run.public_id} ({run.kind}) has waited since {since}.", run.agent_id)
     for run in runs.running():
-        if lock.free(locks.run_lock_path(run.agent_id)) and not runs.lives_elsewhere(run):
+        try:
+            died = lock.free(locks.run_lock_path(run.agent_id)) and not runs.lives_elsewhere(run)
+        except MemoryHubError as error:
+            yield Finding("queue", error.message, run.agent_id)
+            continue
+        if died:
             yield Finding("queue", f"Run {run.public_id} died; the next round of a worker says so.", run.agent_id)

@@ -44,6 +44,7 @@ def of(prompt: str, *, notes: int, answer_characters: int, route: Route) -> Esti
     client.check(route)
     sent = tokens(prompt)
     back = -(-sent * answer_characters // max(len(prompt), 1))
+    back = min(back, route.output_tokens or back)
     return Estimate(notes, len(prompt), sent, back, _dearest(route.names, sent, back, route))
 
 

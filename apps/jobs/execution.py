@@ -4,6 +4,8 @@ import logging
 import traceback
 from collections.abc import Callable
 
+from django.conf import settings
+
 from apps.errors import Conflict, MemoryHubError
 from apps.jobs import consolidate
 from apps.runs import queries
@@ -45,22 +47,24 @@ def perform_now(agent_id: str, kind: str, *, source: str, asked_by: str = "", fo
 
 
 def advance() -> Run | None:
-    """Carry out the first queued run that can be claimed; None when there is none.
+    """Carry out the first queued run that can be claimed; None when there is none, or enough are under way here.
 
-    A run that fails is stored as failed and told in the log. So is one that ends in
-    a bug: django-q2 would keep the error's own words, and they may quote anything.
+    One process of a worker stays free for the minute's round. A run that fails is
+    stored as failed and told in the log. So is one that ends in a bug: django-q2
+    would keep the error's own words, and they may quote anything.
     """
+    if runs.alive() >= settings.MEMORYHUB_WORKERS:
+        return None
     for run in queries.queued():
         try:
             return perform(run)
-        except Conflict as error:
-            if error.code == "busy_run" and queries.run(run.public_id).state == Run.State.QUEUED:
-                continue  # another run of its agent lives; the next bell tries again
-            logger.info("Run %s of %s: %s", run.public_id, run.agent_id, error.code)
         except MemoryHubError as error:
-            logger.warning("Run %s of %s failed: %s", run.public_id, run.agent_id, error.code)
+            logger.warning("Run %s of %s: %s", run.public_id, run.agent_id, error.code)
         except Exception:
             told = credentials.masked(traceback.format_exc())
             logger.error("Run %s of %s ended in an error nobody foresaw.\n%s", run.public_id, run.agent_id, told)
-        return queries.run(run.public_id)
+        ended = queries.run(run.public_id)
+        if ended.state != Run.State.QUEUED:
+            return ended
+        # It could not be claimed, because a run of its agent lives or its lock is out of reach: the next one's turn.
     return None

@@ -8,6 +8,7 @@ warning asks for a person.
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from apps.proposals import warnings
 from apps.vault import entries, lines
@@ -50,6 +51,10 @@ class Verdict:
     def clean(self) -> bool:
         """Whether the rewrite may be written without a person."""
         return not (self.removed or self.unknown_dates or self.held_by)
+
+    def stored(self) -> dict[str, Any]:
+        """Plain JSON values for the run's row; the lines themselves stand in the proposal."""
+        return {"removed": len(self.removed), "dates": len(self.unknown_dates), "held_by": list(self.held_by)}
 
     @property
     def why(self) -> str:

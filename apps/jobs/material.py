@@ -15,7 +15,7 @@ from apps.jobs import inputs
 from apps.ledger import blame
 from apps.llm import masking
 from apps.proposals import support
-from apps.vault import files, formats, layout, lines
+from apps.vault import formats, layout, lines
 
 
 @dataclass(frozen=True)
@@ -99,18 +99,20 @@ def masked(material: Material, notes: Sequence[inputs.Note]) -> Masked:
 
 def witnesses(material: Material, notes: Sequence[inputs.Note]) -> list[support.NoteText]:
     """The notes as sources for a review, each with the lines that an untrusted writer put there."""
+    stored = {note.day: note for note in material.notes}
     return [
-        support.NoteText(path, note.text, untrusted=_untrusted(material.scope, path))
+        support.NoteText(stored[note.name].path, note.text, untrusted=_untrusted(material.scope.id, stored[note.name]))
         for note in notes
-        for path in [material.paths[note.name]]
     ]
 
 
-def _untrusted(scope: layout.Scope, path: str) -> dict[int, str]:
-    """Lines of a note that came neither from a person nor from the agent's own turns, with their source."""
-    data = files.read(scope.root, path) or b""
+def _untrusted(scope_id: str, note: store.Note) -> dict[int, str]:
+    """Lines of a note that came neither from a person nor from the agent's own turns, with their source.
+
+    Asked of the bytes that were read: the file may have other lines by now.
+    """
     return {
         origin.line: origin.batch.source
-        for origin in blame.blame(scope.id, path, data)
+        for origin in blame.blame(scope_id, note.path, note.data)
         if origin.batch is not None and not access.trusted(origin.batch.source)
     }

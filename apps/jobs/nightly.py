@@ -7,12 +7,13 @@ for once, when the next worker looks.
 """
 
 import logging
+import traceback
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from django.db import DatabaseError
 from django.utils import timezone
 
 from apps.agents import cron
@@ -24,6 +25,7 @@ from apps.ledger import services as ledger
 from apps.runs import queries as runs_queries
 from apps.runs import services as runs
 from apps.runs.models import Run
+from apps.vault import credentials
 
 logger = logging.getLogger(__name__)
 
@@ -45,10 +47,8 @@ def tick(now: datetime | None = None) -> None:
         _ring_if_needed,
     )
     for step in steps:
-        try:
+        with _told("A step of the minute's round failed."):
             step()
-        except (MemoryHubError, DatabaseError) as error:
-            logger.warning("A step of the minute's round failed: %s: %s", type(error).__name__, error)
 
 
 def _ring_if_needed() -> None:
@@ -61,19 +61,32 @@ def queue_due(now: datetime) -> list[Run]:
 
     While a run of the agent is under way its night waits for the next round.
     """
-    made = []
+    made: list[Run] = []
     for agent in agents.agents():
-        night = due(agent, now)
-        if night is None:
-            continue
-        for kind in NIGHT:
-            if runs.had_night(agent.id, kind, night.date()):
-                continue
+        with _told(f"The night of {agent.id} could not be queued."):
+            made += _queue_night(agent, now)
+    return made
+
+
+def _queue_night(agent: Agent, now: datetime) -> Iterator[Run]:
+    night = due(agent, now)
+    for kind in NIGHT if night else ():
+        if night and not runs.had_night(agent.id, kind, night.date()):
             try:
-                made.append(runs.queue(agent.id, kind, source=f"job:{agent.id}/night", night=night.date()))
+                yield runs.queue(agent.id, kind, source=f"job:{agent.id}/night", night=night.date())
             except Conflict as error:
                 logger.info("The night of %s waits: %s", agent.id, error.message)
-    return made
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Tell the log of whatever goes wrong inside, and go on: one agent's trouble must not cost another its night."""
+    try:
+        yield
+    except MemoryHubError as error:
+        logger.warning("%s %s", what, error.message)
+    except Exception:
+        logger.error("%s\n%s", what, credentials.masked(traceback.format_exc()))
 
 
 def due(agent: Agent, now: datetime) -> datetime | None:

@@ -56,7 +56,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A request that brought no answer. `reason` is connection, timeout, rate_limited or server_error."""
+    """A request that brought no answer.
+
+    `reason` is connection (nobody was reached), closed (after the question was
+    sent), timeout, rate_limited or server_error.
+    """
 
     model: str
     provider: str

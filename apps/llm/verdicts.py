@@ -16,6 +16,10 @@ from apps.llm.exchange import MOST_BYTES, Exchange, TooLong
 _LITELLM_PREFIX = re.compile(r"^(?:[\w.]+(?:Error|Exception)(?: -|:) )+")
 
 
+# The question was sent then, and somebody may have worked on it.
+_CLOSED = "the connection closed without an answer"
+
+
 @dataclass(frozen=True)
 class Silence:
     """No answer came. `words` say why; `wait` are the seconds the server asks to be left alone, if it does."""
@@ -52,7 +56,8 @@ def _unheard(name: str, exchange: Exchange, error: Exception | None, masks: Mapp
     if isinstance(failure, httpx.TimeoutException) or (failure is None and error is None):
         return Silence("timeout", f"no answer within {exchange.seconds:g} seconds")
     if isinstance(failure, (httpx.NetworkError, httpx.ProxyError, httpx.RemoteProtocolError)):
-        return Silence("connection", _connection(failure))
+        words = _connection(failure)
+        return Silence("closed" if words == _CLOSED else "connection", words)
     # A provider with its own way to the network, for a login say: only what cannot have reached it counts.
     if exchange.deadline is None and any(
         isinstance(one, (ConnectionRefusedError, socket.gaierror)) for one in _causes(error)
@@ -87,7 +92,7 @@ def _connection(error: BaseException | None) -> str:
         return "no such host"
     if any(isinstance(one, httpx.ConnectError) for one in causes):
         return "no connection"
-    return "the connection closed without an answer"
+    return _CLOSED
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

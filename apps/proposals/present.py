@@ -4,7 +4,6 @@ Everything here reads; deciding is in `services`. A page asks for one proposal,
 the list never does: its numbers were stored when the proposal was made.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -41,8 +40,6 @@ from apps.vault.pairing import Difference
 FIRST_ROWS, UNFOLDED = 40, 60
 # Beyond these only counts and the two whole texts are shown: case C29.
 MOST_CHARACTERS, MOST_DIFFERENCES = 1_000_000, 3_000
-# How a run says what held its rewrite (jobs/consolidate.py).
-_HELD = re.compile(r"Held for a person: (.+?)\.? Proposal [0-9a-f]{12} waits\.")
 # Lines of a whole text drawn on the page, and characters of one line; the text itself is one link away.
 MOST_LINES, MOST_LINE_CHARACTERS = 4_000, 2_000
 
@@ -213,8 +210,7 @@ def _run_pieces(run: Run, *, linked: bool) -> tuple[Piece, ...]:
 
 def held(run: Run) -> str:
     """What kept a run of an autonomous agent from writing its rewrite, as “2 lines dropped or reworded”; else empty."""
-    found = _HELD.search(run.summary) if run.outcome == "held" else None
-    return f"{found[1][0].lower()}{found[1][1:]}" if found else ""
+    return sentences.held(run.verdict) if run.outcome == "held" else ""
 
 
 def _outcome(proposal: Proposal, written: queries.Written | None) -> str:

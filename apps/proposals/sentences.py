@@ -215,3 +215,26 @@ def notes(paths: Sequence[str]) -> str:
     span = first if first == last else _("%(first)s to %(last)s") % {"first": first, "last": last}
     told = ngettext("from %(n)d note (%(span)s)", "from %(n)d notes (%(span)s)", len(paths))
     return told % {"n": len(paths), "span": span}
+
+
+def held(verdict: Mapping[str, Any]) -> str:
+    """“2 lines dropped or reworded, a new address”: what kept a rewrite from being written by itself."""
+    removed, dates = verdict.get("removed", 0), verdict.get("dates", 0)
+    told = []
+    if removed:
+        told.append(ngettext("%(n)s line dropped or reworded", "%(n)s lines dropped or reworded", removed))
+        told[-1] %= {"n": _number(removed)}
+    if dates:
+        told.append(ngettext("%(n)s date from nowhere", "%(n)s dates from nowhere", dates) % {"n": _number(dates)})
+    words = {
+        "lines_removed": _("at least half of the entries gone"),
+        "address_new": _("a new address"),
+        "secret": _("a credential"),
+        "instruction": _("words that read like an order"),
+        "placeholder": _("words that only stand for others"),
+        "over_limit": _("a text over the limit"),
+        "untrusted_source": _("words of an untrusted writer"),
+        "no_support": _("a line without a source, while an untrusted writer was read"),
+        "odd_character": _("a character nobody can see or tell apart"),
+    }
+    return ", ".join([*told, *(words.get(code, code) for code in verdict.get("held_by", []))])

@@ -1,10 +1,12 @@
 """Ask a model for a run, and book every question before it is sent and after it is answered."""
 
 import hashlib
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -12,9 +14,9 @@ from django.db import transaction
 from apps.errors import ModelFailed
 from apps.ledger import locks, texts
 from apps.llm import client, routes
-from apps.runs import budgets
+from apps.runs import budgets, services
 from apps.runs.models import Call, Run
-from apps.vault import credentials, files, lock
+from apps.vault import credentials, files
 
 
 def route(names: Sequence[str]) -> routes.Route:
@@ -58,13 +60,17 @@ def ask(
     if paid is not None:
         return _reuse(run, call, paid)
     _reserve(call, limits, agent_id=run.agent_id)
+    began = time.monotonic()
     try:
         answer = client.ask(task, route=route)
     except ModelFailed as error:
         call.state = Call.State.FAILED
+        call.seconds = time.monotonic() - began
+        call.model = str(error.details.get("model", ""))[:160]
         call.error = credentials.masked(error.message)
         call.attempts = error.details.get("attempts", [])
-        call.cost = None if _may_be_billed(error, call) else Decimal(0)
+        billed = error.code == "bad_answer" or _may_be_billed(call.attempts)
+        call.cost = None if billed and not call.free else Decimal(0)
         call.save()
         raise
     _book(run, call, answer)
@@ -78,16 +84,18 @@ def _reserve(call: Call, limits: Sequence[budgets.Limit], *, agent_id: str) -> N
     """
     with ExitStack() as stack:
         if limits:
-            stack.enter_context(lock.held(locks.lock_path("budgets.all"), seconds=settings.MEMORYHUB_LOCK_SECONDS))
+            stack.enter_context(locks.scope_locked("budgets.all"))  # no agent's id holds a dot
             budgets.check(limits, agent_id=agent_id, cost=call.reserved)
         with transaction.atomic(durable=True):
             call.save()
 
 
-def _may_be_billed(error: ModelFailed, call: Call) -> bool:
-    """Whether a model may have worked although nothing of use came back: it stayed silent, or spoke nonsense."""
-    silent = any(one["reason"] == "timeout" for one in call.attempts)
-    return not call.free and (silent or error.code == "bad_answer")
+def _may_be_billed(attempts: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a model may have worked although it stayed silent.
+
+    One that could not be reached, or said that it was busy, did not.
+    """
+    return any(one["reason"] not in {"connection", "rate_limited"} and one["status"] != 503 for one in attempts)
 
 
 def _paid(run: Run, purpose: str, sha: str) -> Call | None:
@@ -117,7 +125,7 @@ def _reuse(run: Run, call: Call, paid: Call) -> client.Answer:
         seconds=0.0,
     )
     call.state = Call.State.REUSED
-    call.error = f"The answer that run {paid.run.public_id} had paid for."
+    call.reuses = paid.run.public_id
     _book(run, call, answer)
     return replace(answer, prompt_tokens=paid.prompt_tokens, completion_tokens=paid.completion_tokens)
 
@@ -129,7 +137,6 @@ def _book(run: Run, call: Call, answer: client.Answer) -> None:
     call.answer_id = files.sha256(data)
     call.provider, call.model, call.finish_reason = answer.provider[:80], answer.model[:160], answer.finish_reason[:32]
     call.prompt_tokens, call.completion_tokens = _count(answer.prompt_tokens), _count(answer.completion_tokens)
-    call.seconds, call.cost = answer.seconds, _price(answer.cost)
     call.attempts = [
         {
             "model": one.model,
@@ -140,16 +147,27 @@ def _book(run: Run, call: Call, answer: client.Answer) -> None:
         }
         for one in answer.attempts
     ]
-    known = not run.answered or run.cost is not None
-    run.answered = True
-    run.provider, run.model, run.finish_reason = call.provider, call.model, call.finish_reason
-    run.prompt_tokens = _sum(run.prompt_tokens, call.prompt_tokens)
-    run.completion_tokens = _sum(run.completion_tokens, call.completion_tokens)
-    run.cost = (run.cost or Decimal(0)) + call.cost if known and call.cost is not None else None
+    # What a silent model took before is not known, so neither is the whole.
+    unclear = not call.free and _may_be_billed(call.attempts)
+    call.seconds, call.cost = answer.seconds, None if unclear else _price(answer.cost)
     with transaction.atomic(durable=True):
         texts.keep([data])
         call.save()
-        run.save()
+    known = not run.answered or run.cost is not None
+    facts = {
+        "answered": True,
+        "provider": call.provider,
+        "model": call.model,
+        "finish_reason": call.finish_reason,
+        "prompt_tokens": _sum(run.prompt_tokens, call.prompt_tokens),
+        "completion_tokens": _sum(run.completion_tokens, call.completion_tokens),
+        "cost": (run.cost or Decimal(0)) + call.cost if known and call.cost is not None else None,
+    }
+    # The answer is kept in any case; a run that was taken for lost meanwhile is not ours any more.
+    if Run.objects.filter(pk=run.pk, state=Run.State.RUNNING).update(**facts) != 1:
+        raise services.lost(run)
+    for name, value in facts.items():
+        setattr(run, name, value)
 
 
 def _price(cost: Decimal | None) -> Decimal | None:

@@ -31,7 +31,7 @@ class Run(models.Model):
     force = models.BooleanField(default=False)
     # A run that died is tried again as a new one, which names it.
     attempt = models.PositiveSmallIntegerField(default=1)
-    retries = models.CharField(max_length=12, blank=True)
+    retry_of = models.CharField(max_length=12, blank=True)
     # Where it runs and when that was last known, for databases that several hosts share.
     host = models.CharField(max_length=255, blank=True)
     seen_at = models.DateTimeField(null=True, blank=True)
@@ -41,6 +41,10 @@ class Run(models.Model):
     # What the run read, as [name, sha256] pairs, and what did not fit; "nothing newer" is judged by these.
     read = models.JSONField(default=list)
     left_out = models.JSONField(default=list)
+    # A note that was given only in part, by its name.
+    cut = models.CharField(max_length=80, blank=True)
+    # What kept a rewrite from being written by itself: {"removed": n, "dates": n, "held_by": [codes of warnings]}.
+    verdict = models.JSONField(default=dict)
     # Credentials in what was read, as [path, line, kind]: masked on the way to a model, never stored here.
     credentials = models.JSONField(default=list)
     # What it was expected to take before it was asked: {"notes", "characters", "tokens", "cost"}; cost null is unknown.
@@ -119,6 +123,8 @@ class Call(models.Model):
     free = models.BooleanField(default=False)
     prompt_sha = models.CharField(max_length=64)
     answer = models.ForeignKey(Text, null=True, on_delete=models.PROTECT, related_name="+")
+    # The earlier run whose answer was taken, for a call that asked nobody.
+    reuses = models.CharField(max_length=12, blank=True)
     # Whether the run got as far as judging the answer.
     used = models.BooleanField(default=False)
     # Requests that brought no answer: {"model", "provider", "seconds", "reason", "status"}.

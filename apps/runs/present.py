@@ -24,7 +24,7 @@ def record(run: Run) -> dict[str, Any]:
         "asked_by": run.asked_by or None,
         "night": run.local_date,
         "attempt": run.attempt,
-        "retries": run.retries or None,
+        "retry_of": run.retry_of or None,
         "created_at": run.created_at,
         "started_at": run.started_at,
         "finished_at": run.finished_at,
@@ -36,6 +36,7 @@ def record(run: Run) -> dict[str, Any]:
         "completion_tokens": run.completion_tokens,
         "cost": dollars(run.cost),
         "estimate": run.estimate or None,
+        "verdict": run.verdict or None,
         "notes_read": len(run.read),
         "notes_left_out": len(run.left_out),
         "credentials": [{"path": path, "line": line, "kind": kind} for path, line, kind in run.credentials],
@@ -66,6 +67,7 @@ def _call(call: Call) -> dict[str, Any]:
         "completion_tokens": call.completion_tokens,
         "cost": dollars(call.cost),
         "attempts": call.attempts,
+        "reuses": call.reuses or None,
         "error": call.error or None,
     }
 

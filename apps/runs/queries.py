@@ -2,10 +2,12 @@
 
 import socket
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
 from apps.access import Actor
@@ -91,6 +93,32 @@ def lives_elsewhere(run: Run) -> bool:
 def waiting(agent_id: str, kind: str) -> Run | None:
     """The queued run of this agent and kind."""
     return Run.objects.filter(agent_id=agent_id, kind=kind, state=Run.State.QUEUED).first()
+
+
+def unclear(run_: Run) -> bool:
+    """Whether the run put a question to a model that may have been billed although nothing came of it."""
+    unanswered = Q(state=Call.State.ASKED) | Q(state=Call.State.FAILED, cost=None)
+    return Call.objects.filter(unanswered, run=run_, free=False).exists()
+
+
+def tried_again(run_: Run) -> bool:
+    """Whether another try of this run was queued."""
+    return Run.objects.filter(retry_of=run_.public_id).exists()
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run's calls cost: US dollars that are known, and whether there are calls of unknown price besides."""
+
+    known: Decimal
+    unknown: bool
+
+
+def costs(rows: Iterable[Run]) -> dict[int, Cost]:
+    """What each run cost, by its key, in one query for all; a run that asked nobody is not in it."""
+    asked = Call.objects.filter(run__in=[one.pk for one in rows]).values("run_id")
+    sums = asked.annotate(known=Sum("cost"), unknown=Count("pk", filter=Q(cost=None, free=False)))
+    return {row["run_id"]: Cost(row["known"] or Decimal(0), bool(row["unknown"])) for row in sums}
 
 
 def open_run(agent_id: str) -> Run | None:

@@ -1,5 +1,6 @@
 """The queue: ask for a run, claim it, store how it ended, find the ones that died."""
 
+import logging
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,6 +15,8 @@ from apps.ledger import database, locks
 from apps.runs import heartbeat, queries
 from apps.runs.models import Call, Pulse, Run
 from apps.vault import credentials, lock
+
+logger = logging.getLogger(__name__)
 
 # memory.md 6.6: an error's text in a summary.
 _SUMMARY_CHARACTERS = 160
@@ -88,8 +91,8 @@ def claimed(run: Run) -> Iterator[Run]:
         except BaseException as error:
             _fail(run, error)
             raise
-        if run.state == Run.State.RUNNING:
-            finish(run, Run.State.DONE, outcome=run.outcome, summary=run.summary)
+        if run.state == Run.State.RUNNING and not finish(run, Run.State.DONE, outcome=run.outcome, summary=run.summary):
+            raise lost(run)
 
 
 def _take(run: Run) -> None:
@@ -112,9 +115,10 @@ def _fail(run: Run, error: BaseException) -> None:
     code = getattr(error, "code", None)
     outcome = code if isinstance(code, str) else "crashed"
     state = Run.State.REFUSED if isinstance(error, ModelFailed) and code in REFUSALS else Run.State.FAILED
-    finish(run, state, outcome=outcome, error=_told(error), judged=isinstance(error, ModelFailed))
-    if isinstance(error, Busy):
-        again(run)
+    with transaction.atomic():
+        ended = finish(run, state, outcome=outcome, error=_told(error), judged=isinstance(error, ModelFailed))
+        if ended and isinstance(error, Busy):
+            again(run)
 
 
 def _told(error: BaseException) -> str:
@@ -123,20 +127,36 @@ def _told(error: BaseException) -> str:
     return credentials.masked(told)
 
 
-def finish(run: Run, state: str, *, outcome: str, summary: str = "", error: str = "", judged: bool = True) -> None:
-    """Store how a run ended; what it found stays as it is on the row.
+def finish(run: Run, state: str, *, outcome: str, summary: str = "", error: str = "", judged: bool = True) -> bool:
+    """Store how an open run ended; False when it had ended already, which stands then.
 
     `judged` says that the answers it paid for were looked at, so that nobody need
     use them again.
     """
-    run.state, run.outcome, run.error = state, outcome, _storable(error)[:_ERROR_CHARACTERS]
-    run.summary = summary or run.error[:_SUMMARY_CHARACTERS]
-    run.finished_at = timezone.now()
+    error = _storable(error)[:_ERROR_CHARACTERS]
+    facts = {
+        "state": state,
+        "outcome": outcome,
+        "error": error,
+        "summary": _storable(summary) or error[:_SUMMARY_CHARACTERS],
+        "finished_at": timezone.now(),
+        "verdict": run.verdict,
+    }
     with transaction.atomic():
-        run.save()
+        kept = Run.objects.filter(pk=run.pk, state__in=[Run.State.QUEUED, Run.State.RUNNING]).update(**facts)
+        if kept != 1:
+            return False
         if judged:
             shas = Call.objects.filter(run=run).values_list("prompt_sha", flat=True)
             Call.objects.filter(run__agent_id=run.agent_id, prompt_sha__in=list(shas)).update(used=True)
+    for name, value in facts.items():
+        setattr(run, name, value)
+    return True
+
+
+def lost(run: Run) -> Conflict:
+    """What a process is told that still works on a run somebody took for dead: another host, say, unheard for long."""
+    return Conflict(f"Run {run.public_id} was taken for lost meanwhile.", code="run_lost", run=run.public_id)
 
 
 def _storable(text: str) -> str:
@@ -150,8 +170,7 @@ def again(run: Run) -> Run | None:
     A call that was sent and never answered may have been billed, so such a run is
     left to the next night, which reads the same notes.
     """
-    unclear = Call.objects.filter(run=run, state=Call.State.ASKED, free=False).exists()
-    if run.attempt >= MOST_ATTEMPTS or unclear:
+    if run.attempt >= MOST_ATTEMPTS or queries.unclear(run):
         return None
     try:
         with transaction.atomic():
@@ -163,7 +182,7 @@ def again(run: Run) -> Run | None:
                 force=run.force,
                 local_date=run.local_date if run.state == Run.State.LOST else None,
                 attempt=run.attempt + 1,
-                retries=run.public_id,
+                retry_of=run.public_id,
             )
     except IntegrityError:
         return None  # one is queued already
@@ -185,25 +204,38 @@ def mark_lost(agent_id: str | None = None) -> list[Run]:
                 found += _bury(one)
         except (Busy, RuntimeError, Conflict):
             continue  # it lives, in another process, on this thread, or on another host
+        except MemoryHubError as error:
+            if agent_id is not None:
+                raise
+            logger.warning("The runs of %s could not be looked at: %s", one, error.message)
     return found
+
+
+def alive() -> int:
+    """How many runs are being carried out on this host."""
+    agents = Run.objects.filter(state=Run.State.RUNNING).values_list("agent_id", flat=True)
+    return sum(not lock.free(locks.run_lock_path(one)) for one in agents)
 
 
 def _bury(agent_id: str) -> list[Run]:
     """Call it under the lock of the agent's runs. Conflict `busy_run` when one lives on another host."""
-    lost = []
+    buried = []
     for run in Run.objects.filter(agent_id=agent_id, state=Run.State.RUNNING):
         if queries.lives_elsewhere(run):
             raise _busy_run(agent_id, run)
-        finish(
-            run,
-            Run.State.LOST,
-            outcome="lost",
-            error="The process that ran it ended before it did; nothing was lost but the time.",
-            judged=False,
-        )
-        again(run)
-        lost.append(run)
-    return lost
+        # Together: a process that dies between the two would leave the night without its next try.
+        with transaction.atomic():
+            ended = finish(
+                run,
+                Run.State.LOST,
+                outcome="lost",
+                error="The process that ran it ended before it did; nothing was lost but the time.",
+                judged=False,
+            )
+            if ended:
+                again(run)
+                buried.append(run)
+    return buried
 
 
 def pulse() -> None:

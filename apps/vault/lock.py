@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from apps.errors import Busy
+from apps.errors import Busy, StorageFailed
 from apps.vault import files
 
 _OPEN = b"open"
@@ -45,11 +45,15 @@ def held(path: Path, *, seconds: float) -> Iterator[bool]:
 
 
 def free(path: Path) -> bool:
-    """Whether nobody holds the lock at this moment."""
+    """Whether nobody holds the lock at this moment. StorageFailed when its file cannot be opened."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
         return True
+    except OSError as error:
+        raise StorageFailed(
+            f"{path} cannot be opened: {error.strerror}.", code="not_permitted", path=str(path)
+        ) from error
     try:
         return _try(descriptor)
     finally:
@@ -68,6 +72,8 @@ def _acquire(descriptor: int, seconds: float) -> bool:
     """Take the lock, waiting in the kernel on a helper thread, since flock itself has no time-out."""
     if _try(descriptor):
         return True
+    if seconds <= 0:  # a helper thread would wait on, for as long as the lock is held
+        return False
     # The thread works on its own duplicate: an abandoned wait ends by closing it, which also frees
     # a lock that arrives too late. A lock belongs to the open file, so the duplicate locks ours.
     duplicate = os.dup(descriptor)

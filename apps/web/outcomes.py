@@ -130,7 +130,7 @@ class Following:
         self._nights = {one.agent_id: one for one in nightly.upcoming(wanted, self._now)}
 
     def of(self, run: Run) -> Next:
-        again = next((one for one in self._later if one.retries == run.public_id), None)
+        again = next((one for one in self._later if one.retry_of == run.public_id), None)
         if again is not None:
             return Next(_attempt(again), again)
         later = [one for one in self._later if (one.agent_id, one.kind) == (run.agent_id, run.kind) and one.pk > run.pk]

@@ -1,6 +1,5 @@
 """The page of one run: what came of it, what it asked and what that cost, what it read, and what follows."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -47,14 +46,11 @@ _KINDS = {
 _FINISHED = {"stop": gettext_lazy("whole"), "length": gettext_lazy("cut off"), "": gettext_lazy("not said")}
 _NO_ANSWER = {
     "connection": gettext_lazy("%(model)s: no connection"),
+    "closed": gettext_lazy("%(model)s: the connection closed without an answer"),
     "timeout": gettext_lazy("%(model)s: silent for %(seconds)s"),
     "rate_limited": gettext_lazy("%(model)s: too many requests"),
     "server_error": gettext_lazy("%(model)s: an error of its server"),
 }
-# How a run names a note of which only a part had room (jobs/consolidate.py), and how a call that took the answer of an
-# earlier run names that run (runs/asking.py).
-_READ_IN_PART = re.compile(r"The note (\S+) was too long and was read in part")
-_PAID = re.compile(r"\brun ([0-9a-f]{12})\b")
 
 
 @dataclass(frozen=True)
@@ -144,8 +140,8 @@ def _lead(request: HttpRequest, run: Run, proposed: Proposal | None) -> list[Pie
         "decided": _("Somebody decided it first; that decision stands."),
     }
     pieces = [Piece(told[run.outcome])] if run.outcome in told else []
-    if cut := _READ_IN_PART.search(run.summary):
-        pieces.append(Piece(_("The note %(note)s was too long and was read in part.") % {"note": cut[1]}))
+    if run.cut:
+        pieces.append(Piece(_("The note %(note)s was too long and was read in part.") % {"note": run.cut}))
     if why := present.held(run):
         pieces.append(Piece(_("Held for you: %(why)s.") % {"why": why}))
     if proposed is not None:
@@ -174,7 +170,7 @@ def _unclear(run: Run, follows: outcomes.Next) -> bool:
     """Whether a question was sent whose answer nobody saw, which keeps a lost run from being tried again by itself."""
     if run.state != Run.State.LOST or follows.run is not None:
         return False
-    return Call.objects.filter(run=run, state=Call.State.ASKED, free=False).exists()
+    return runs.unclear(run)
 
 
 def _facts(run: Run) -> Iterator[tuple[str, list[Piece]]]:
@@ -203,7 +199,7 @@ def _facts(run: Run) -> Iterator[tuple[str, list[Piece]]]:
 
 def _attempt(run: Run) -> list[Piece]:
     told = _("%(n)d of %(most)d") % {"n": run.attempt, "most": MOST_ATTEMPTS}
-    earlier = Run.objects.filter(public_id=run.retries).first() if run.retries else None
+    earlier = Run.objects.filter(public_id=run.retry_of).first() if run.retry_of else None
     if earlier is None:
         return [Piece(told)]
     return [Piece(f"{told}, "), Piece(_("after run %(run)s") % {"run": earlier.public_id}, trail.run_url(earlier))]
@@ -244,9 +240,8 @@ def _finish(call: Call, run: Run) -> Iterator[Piece]:
     elif call.state == Call.State.FAILED:
         yield Piece(call.error or _("no answer"))
     elif call.state == Call.State.REUSED:
-        named = _PAID.search(call.error)
-        paid = Run.objects.filter(public_id=named[1]).first() if named else None
-        told = _("answer of run %(run)s, paid before") % {"run": named[1] if named else "?"}
+        paid = Run.objects.filter(public_id=call.reuses).first()
+        told = _("answer of run %(run)s, paid before") % {"run": call.reuses}
         yield Piece(told, trail.run_url(paid) if paid else "")
     else:
         yield Piece(str(_FINISHED.get(call.finish_reason, call.finish_reason)))

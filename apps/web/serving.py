@@ -55,6 +55,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self._ending = threading.Event()
+        self._turn = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._keeper = threading.Thread(target=self._keep, name="worker-keeper", daemon=True)
 
@@ -63,18 +64,24 @@ class _Worker:
 
     def _keep(self) -> None:
         """Start one, and another whenever one dies."""
-        while not self._ending.is_set():
-            self._process = subprocess.Popen(  # noqa: S603 our own program
-                [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker"],
-                start_new_session=True,
-                stdout=subprocess.DEVNULL,
-            )
-            self._process.wait()
+        while True:
+            with self._turn:
+                if self._ending.is_set():
+                    return
+                process = self._process = subprocess.Popen(  # noqa: S603 our own program
+                    [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker"],
+                    start_new_session=True,
+                    stdout=subprocess.DEVNULL,
+                )
+            process.wait()
+            # Its children outlive a parent that was killed, and would go on beside the next ones.
+            _signal(process.pid, signal.SIGKILL, group=True)
             self._ending.wait(PAUSE)
 
     def stop(self) -> None:
-        self._ending.set()
-        process = self._process
+        with self._turn:
+            self._ending.set()
+            process = self._process
         if process is None:
             return
         _signal(process.pid, signal.SIGTERM, group=False)

@@ -4,34 +4,31 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from django.conf import settings
-from django.db.models import Count, Q, Sum
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from apps.agents import queries as agents
 from apps.agents.models import Agent
 from apps.ledger.present import moment
 from apps.proposals import sentences
-from apps.runs import budgets
-from apps.runs.models import Call, Run
+from apps.runs import budgets, queries
+from apps.runs.models import Run
 
 
 def prices(rows: Iterable[Run]) -> dict[int, str]:
     """What each run that ended cost, by its key, in one query for all; a run that asked nobody has no price."""
     listed = [run for run in rows if run.finished_at is not None]
-    sums = Call.objects.filter(run__in=[run.pk for run in listed]).values("run_id")
-    asked = {
-        row["run_id"]: row
-        for row in sums.annotate(known=Sum("cost"), unknown=Count("pk", filter=Q(cost=None, free=False)))
-    }
     told = {run.pk: sentences.price(run.cost) for run in listed if run.answered or run.cost is not None}
-    return told | {run_id: _price(row["known"], bool(row["unknown"])) for run_id, row in asked.items()}
+    return told | {run_id: _price(cost) for run_id, cost in queries.costs(listed).items()}
 
 
-def _price(known: Decimal | None, unknown: bool) -> str:
-    if not unknown:
-        return sentences.price(known or Decimal(0))
-    return _("%(dollars)s and unknown") % {"dollars": sentences.dollars(known)} if known else sentences.price(None)
+def _price(cost: queries.Cost) -> str:
+    if not cost.unknown:
+        return sentences.price(cost.known)
+    if not cost.known:
+        return sentences.price(None)
+    return _("%(dollars)s and unknown") % {"dollars": sentences.dollars(cost.known)}
 
 
 def estimated(run: Run) -> str:
@@ -86,22 +83,16 @@ def _of(spent: Decimal, budget: Decimal | None) -> str:
 
 def limits(agent: Agent) -> list[str]:
     """Each budget a run of the agent must keep, what is spent of it now, and when it begins anew."""
-    named = (
-        ("day", agent.budget_day, agent.pk),
-        ("month", agent.budget_month, agent.pk),
-        ("day", settings.MEMORYHUB_BUDGET_DAY, ""),
-        ("month", settings.MEMORYHUB_BUDGET_MONTH, ""),
-    )
-    return [_limit(span, dollars, whose) for span, dollars, whose in named if dollars is not None]
+    return [_limit(one) for one in agents.limits(agent)]
 
 
-def _limit(span: str, dollars: Decimal, agent_id: str) -> str:
+def _limit(one: budgets.Limit) -> str:
     facts = {
-        "spent": sentences.dollars(budgets.spent(span, agent_id).known),
-        "budget": sentences.dollars(dollars),
-        "whose": agent_id or _("all agents"),
-        "when": moment(budgets.ends(span)),
+        "spent": sentences.dollars(budgets.spent(one.span, one.agent_id).known),
+        "budget": sentences.dollars(one.dollars),
+        "whose": one.agent_id or _("all agents"),
+        "when": moment(budgets.ends(one.span)),
     }
-    if span == "day":
+    if one.span == "day":
         return _("%(spent)s of %(budget)s today for %(whose)s; the next day begins %(when)s.") % facts
     return _("%(spent)s of %(budget)s this month for %(whose)s; the next month begins %(when)s.") % facts

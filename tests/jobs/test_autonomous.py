@@ -196,6 +196,42 @@ def test_notes_of_an_untrusted_writer_are_held_and_named(model, memory, autonomo
     assert "delegate:scraper" in warning["sentence"]
 
 
+def test_a_line_put_above_a_strangers_while_the_model_thinks_does_not_make_it_trusted(
+    model, memory, autonomous, scope, monkeypatch
+):
+    from apps.access import Actor
+    from apps.agents import services as agents
+
+    scraper = Actor(
+        kind="token", id="t", rights=frozenset({"write_notes", "read"}), source="delegate:scraper", via="api"
+    )
+    saved = agents.append_note("coach", "the supplier moved to Wednesday", actor=scraper)
+    os.utime(memory, (1, 1))
+    model.will_say(f"{OLD}- the supplier moved to Wednesday ({saved.path[7:17]})\n")
+    note, ask = scope.root / saved.path, client.ask
+
+    def slow(task, *, route):
+        note.write_text(note.read_text().replace("- ", "- 00:01 put above by hand\n- ", 1))
+        return ask(task, route=route)
+
+    monkeypatch.setattr(client, "ask", slow)
+    assert outcome(consolidate("coach")) == ("done", "held", "pending")
+
+
+def test_autonomy_that_is_taken_away_while_the_model_thinks_is_gone(model, notes, memory, autonomous, monkeypatch):
+    notes(NOTE)
+    model.will_say(CLEAN)
+    ask = client.ask
+
+    def slow(task, *, route):
+        registry.change("coach", autonomous=False)
+        return ask(task, route=route)
+
+    monkeypatch.setattr(client, "ask", slow)
+    assert outcome(consolidate("coach")) == ("done", "proposed", "pending")
+    assert memory.read_text() == OLD
+
+
 @pytest.mark.parametrize("source", ["chat", "telegram", "api", "job:coach/morning"])
 def test_notes_of_the_agents_own_turns_are_trusted(model, memory, autonomous, scope, source):
     from apps.access import Actor

@@ -9,6 +9,8 @@ from django_q.models import OrmQ
 from apps.agents import registry
 from apps.agents.models import Agent
 from apps.jobs import nightly
+from apps.ledger import locks
+from apps.runs import queries as runs_queries
 from apps.runs import services as runs
 from apps.runs.models import Run
 
@@ -184,3 +186,20 @@ def test_a_tick_notes_that_a_worker_is_there_and_rings_only_when_something_waits
     runs.queue("coach", "consolidate", source="memory:consolidate")
     nightly.tick()
     assert OrmQ.objects.count() == 1
+
+
+def test_one_agents_trouble_costs_no_other_its_night(night):
+    """A zone that the time zone data forgot, a lock file that cannot be opened."""
+    coach = night("10 3 * * *", BERLIN, since="2026-09-14T12:00+00:00")
+    Agent.objects.filter(pk=coach.pk).update(zone="Nowhere/Gone")
+    registry.change("default", cron="10 3 * * *", zone=BERLIN)
+    Agent.objects.filter(pk="default").update(cron_since=datetime(2026, 9, 14, 12, 0, tzinfo=UTC))
+    registry.add("kira", cron="10 3 * * *", zone=BERLIN)
+    Agent.objects.filter(pk="kira").update(cron_since=datetime(2026, 9, 14, 12, 0, tzinfo=UTC))
+    Run.objects.create(agent_id="default", kind="consolidate", state="running")
+    path = locks.run_lock_path("default")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.mkdir()
+    nightly.tick(datetime(2026, 9, 15, 6, 0, tzinfo=UTC))
+    assert list(Run.objects.filter(state="queued").values_list("agent_id", flat=True)) == ["kira"]
+    assert runs_queries.last_pulse() is not None

@@ -98,7 +98,7 @@ def test_runs_are_listed_and_shown_with_calls_price_and_batches(run, note):
     run("run", "consolidate", "--agent", "coach", "--now")
     done = Run.objects.get()
     Call.objects.filter(run=done).update(
-        cost=None, model="m-1", attempts=[{"model": "m-0", "reason": "timeout", "seconds": 1.0}]
+        cost=None, free=False, model="m-1", attempts=[{"model": "m-0", "reason": "timeout", "seconds": 1.0}]
     )
     Run.objects.filter(pk=done.pk).update(cost=None, credentials=[["memory/2026-09-19.md", 4, "key"]])
     code, text = run("runs", "list")

@@ -208,6 +208,30 @@ def test_a_night_killed_anywhere_is_done_by_the_next_worker_or_the_next_night_an
     assert 0 < slept < deaths / 3
 
 
+@pytest.mark.parametrize("first_died", ["after commit 2", "before commit 3", "after commit 4"])
+def test_the_worker_that_clears_up_after_a_dead_one_may_die_anywhere_too(
+    children: Children, tmp_path: Path, monkeypatch, first_died: str
+) -> None:
+    """The first one dies early, with the question sent, or with the answer paid for; the second at every step."""
+    nights = Nights(tmp_path, autonomous=True)
+
+    def clear_up(number: int) -> dict[str, str]:
+        told = nights.prepare(number)
+        assert children.run("night", options={"die_at": first_died}, **told).died
+        return told | {"at": (DUE + timedelta(minutes=1)).isoformat()}
+
+    for outcome in children.killed_everywhere("night", clear_up):
+        for minutes in (2, 3, 4):
+            nights.another_worker(monkeypatch, later=timedelta(minutes=minutes))
+        nights.assert_nothing_is_left_open()
+        assert nights.asked <= 1, "one night pays once"
+        nights.another_worker(monkeypatch, later=timedelta(days=1))
+        nights.assert_nothing_is_left_open()
+        assert nights.memory == f"{MEMORY}\n- tea is at four (2026-09-19)\n", outcome.points[-1:]
+        assert Proposal.objects.get(agent_id=nights.scope.id).state == "approved"
+        registry.archive(nights.scope.id)
+
+
 def test_runs_of_other_agents_go_on_while_one_is_under_way(
     children: Children, home: Path, monkeypatch, tmp_path: Path
 ) -> None:

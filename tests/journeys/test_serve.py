@@ -76,8 +76,9 @@ def test_a_worker_that_dies_is_replaced(home: Path) -> None:
     try:
         first = until(queries.last_pulse)
         worker = next(pid for pid in running(home) if _command(pid)[2:3] == ["worker"] and os.getsid(pid) == pid)
-        os.killpg(worker, signal.SIGKILL)
+        os.kill(worker, signal.SIGKILL)  # the parent alone: its children would go on beside the next ones
         until(lambda: queries.last_pulse() != first)
+        assert {os.getsid(pid) for pid in running(home) if _command(pid)[2:3] == ["worker"]} & {worker} == set()
     finally:
         process.terminate()
         process.wait(timeout=20)

@@ -167,7 +167,7 @@ def test_a_server_in_trouble_is_asked_again_and_then_the_next_one(code: int) -> 
 def test_a_connection_closed_without_a_word_is_tried_again(name: str) -> None:
     with ModelServer([server.closed(), ok("Hello")]) as model:
         answer = ask(at(model, name))
-    assert answer.text == "Hello" and reasons(answer.attempts) == [(name, "connection", None)]
+    assert answer.text == "Hello" and reasons(answer.attempts) == [(name, "closed", None)]
 
 
 @pytest.mark.parametrize("name", [A, "ollama/a"])

@@ -3,12 +3,13 @@
 import hashlib
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 from django.db import connection
 
-from apps.errors import ModelFailed
+from apps.errors import Conflict, ModelFailed
 from apps.llm import client
 from apps.llm.routes import Route
 from apps.runs import asking, budgets, services
@@ -103,13 +104,32 @@ def test_a_call_that_failed_is_kept_with_its_attempts_and_costs_nothing_when_nob
     assert (call.state, call.error, call.attempts, call.cost) == ("failed", "openai/m: 429.", attempts, 0)
 
 
-@pytest.mark.parametrize(("code", "reason"), [("provider_error", "timeout"), ("bad_answer", "")])
+@pytest.mark.parametrize(
+    ("code", "reason"), [("provider_error", "timeout"), ("provider_error", "closed"), ("bad_answer", "")]
+)
 def test_a_call_that_may_have_been_billed_for_nothing_has_an_unknown_price(run, seam, code, reason):
     attempts = [{"model": "openai/m", "provider": "openai", "seconds": 120, "reason": reason, "status": None}]
     seam.append(ModelFailed("Nothing of use.", code=code, attempts=attempts if reason else []))
     with pytest.raises(ModelFailed), services.claimed(run):
         asking.ask(run, TASK, route=ROUTE)
     assert Call.objects.get().cost is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "status", "cost"),
+    [
+        ("timeout", None, None),
+        ("server_error", 504, None),
+        ("server_error", 503, Decimal("0.01")),
+        ("rate_limited", 429, Decimal("0.01")),
+    ],
+)
+def test_a_model_that_stayed_silent_before_another_answered_may_be_billed_too(run, seam, reason, status, cost):
+    silent = client.Attempt("openai/silent", "openai", 120.0, reason, status)
+    seam.append(replace(answer(), attempts=(silent,)))
+    with services.claimed(run):
+        asking.ask(run, TASK, route=ROUTE)
+    assert Call.objects.get().cost == cost
 
 
 def test_an_answer_paid_for_by_a_run_that_died_is_used_by_the_next_for_nothing(run, seam):
@@ -162,6 +182,29 @@ def test_two_runs_at_the_same_moment_do_not_both_take_what_is_left_of_a_budget(h
     with ThreadPoolExecutor(4) as pool:
         told = list(pool.map(work, ["a", "b", "c", "d"]))
     assert sorted(told) == ["asked", "over_budget", "over_budget", "over_budget"]
+
+
+def test_an_answer_that_comes_after_the_run_was_taken_for_lost_is_kept_and_the_run_is_left_alone(run, seam):
+    def late():
+        Run.objects.filter(pk=run.pk).update(state="lost")
+        return answer("late")
+
+    seam.append(late)
+    with pytest.raises(Conflict), services.claimed(run):
+        asking.ask(run, TASK, route=ROUTE)
+    assert Run.objects.get().state == "lost"
+    again = services.queue("coach", "consolidate", source="x")
+    with services.claimed(again):
+        assert asking.ask(again, TASK, route=ROUTE).text == "late"
+
+
+def test_a_call_that_failed_names_its_model_and_the_time_it_took(run, seam):
+    seam.append(ModelFailed("openai/m refused the question: 401.", code="provider_error", model="openai/m", status=401))
+    with pytest.raises(ModelFailed), services.claimed(run):
+        asking.ask(run, TASK, route=ROUTE)
+    call = Call.objects.get()
+    assert (call.model, call.cost) == ("openai/m", 0)
+    assert call.seconds >= 0
 
 
 def test_another_question_is_asked_anew(run, seam):

@@ -3,7 +3,9 @@
 import multiprocessing
 import os
 import signal
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -151,7 +153,7 @@ def test_a_run_that_died_is_lost_at_once_and_tried_again_as_a_new_one(home):
     run = died()
     assert [lost.public_id for lost in services.mark_lost()] == [run.public_id]
     again = Run.objects.get(state="queued")
-    assert (again.retries, again.attempt, again.source) == (run.public_id, 2, "memory:consolidate")
+    assert (again.retry_of, again.attempt, again.source) == (run.public_id, 2, "memory:consolidate")
     assert services.mark_lost() == []
 
 
@@ -186,6 +188,60 @@ def test_a_call_that_may_have_been_billed_is_not_made_again_the_same_night(home)
     Call.objects.create(run=run, purpose="rewrite", route="openai/x", prompt_sha="0" * 64)
     services.mark_lost()
     assert list(Run.objects.values_list("state", flat=True)) == ["lost"]
+
+
+def test_a_call_that_failed_and_may_have_been_billed_is_not_made_again_either(home):
+    run = died()
+    Call.objects.create(run=run, purpose="rewrite", route="openai/x", prompt_sha="0" * 64, state="failed", cost=None)
+    services.mark_lost()
+    assert list(Run.objects.values_list("state", flat=True)) == ["lost"]
+
+
+def test_a_process_that_dies_while_it_marks_a_run_lost_leaves_it_to_the_next(home, monkeypatch):
+    died()
+
+    def die(run):
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(services, "again", die)
+        with pytest.raises(SystemExit):
+            services.mark_lost()
+    assert list(Run.objects.values_list("state", flat=True)) == ["running"]
+    services.mark_lost()
+    assert sorted(Run.objects.values_list("state", flat=True)) == ["lost", "queued"]
+
+
+def test_a_run_that_was_taken_for_lost_meanwhile_stays_lost(home):
+    run = queued()
+
+    def work() -> None:
+        with services.claimed(run):
+            Run.objects.filter(pk=run.pk).update(state="lost")
+
+    with pytest.raises(Conflict) as error:
+        work()
+    assert error.value.code == "run_lost"
+    assert Run.objects.get().state == "lost"
+
+
+def test_a_refused_claim_leaves_no_thread_and_no_open_file_behind(home):
+    run, waiting = queued(), None
+    with services.claimed(run):
+        before = threading.active_count(), len(os.listdir("/proc/self/fd"))
+        with ThreadPoolExecutor(1) as pool:
+            for _ in range(20):
+                waiting = pool.submit(_looked)
+                assert waiting.result() == []
+        assert threading.active_count() <= before[0]
+        assert len(os.listdir("/proc/self/fd")) <= before[1] + 2
+
+
+def _looked() -> list[Run]:
+    try:
+        return services.mark_lost()
+    finally:
+        connection.close()
 
 
 def test_a_call_to_the_rules_costs_nothing_and_is_made_again(home):

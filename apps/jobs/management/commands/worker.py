@@ -23,8 +23,8 @@ class Command(Console):
         # The cluster forks; a connection must not be shared by two processes.
         connections.close_all()
         self.show(
-            {"home": str(settings.MEMORYHUB_HOME), "workers": settings.Q_CLUSTER["workers"]},
-            f"Working for {settings.MEMORYHUB_HOME} with {settings.Q_CLUSTER['workers']} processes.",
+            {"home": str(settings.MEMORYHUB_HOME), "workers": settings.MEMORYHUB_WORKERS},
+            f"Working for {settings.MEMORYHUB_HOME}, on at most {settings.MEMORYHUB_WORKERS} runs side by side.",
         )
         self.stdout.flush()
         call_command("qcluster")

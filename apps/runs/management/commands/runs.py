@@ -1,5 +1,5 @@
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils import timezone
@@ -35,10 +35,11 @@ class Command(Console):
             before=options["before"],
             limit=options["limit"],
         )
-        self.show({"runs": [present.record(run) for run in rows]}, *map(self._line, rows))
+        costs = queries.costs(rows)
+        self.show({"runs": [present.record(run) for run in rows]}, *[self._line(run, costs) for run in rows])
 
-    def _line(self, run: Run) -> str:
-        facts = f"{self._seconds(run.seconds):>8}  {self._tokens(run):>8}  {self._price(run):>10}"
+    def _line(self, run: Run, costs: Mapping[int, queries.Cost]) -> str:
+        facts = f"{self._seconds(run.seconds):>8}  {self._tokens(run):>8}  {self._price(costs.get(run.pk)):>10}"
         outcome = run.outcome or "-"
         when = f"{timezone.localtime(run.created_at):%Y-%m-%d %H:%M}"
         return f"{run.public_id}  {when}  {run.agent_id:<16} {run.state:<8} {outcome:<16} {facts}"
@@ -50,7 +51,7 @@ class Command(Console):
 
     def _lines(self, run: Run, batches: Sequence[str]) -> Sequence[str]:
         """The run as lines for a person."""
-        lines = [self._line(run), run.error or run.summary]
+        lines = [self._line(run, queries.costs([run])), run.error or run.summary]
         if run.estimate:
             price = run.estimate["cost"] or "unknown"
             lines.append(
@@ -61,6 +62,8 @@ class Command(Console):
             took = f"{self._seconds(call.seconds)}, {call.prompt_tokens} + {call.completion_tokens} tokens, "
             took += "price unknown" if call.cost is None else f"${call.cost:f}"
             how = call.finish_reason or call.error
+            if call.reuses:
+                how = f"the answer that run {call.reuses} had paid for"
             lines.append(f"call  {call.purpose}: {call.state}, {call.model or call.route}, {took}, {how}")
             lines += [f"      {one['model']}: {one['reason']} after {one['seconds']} s" for one in call.attempts]
         lines += [f"masked  {path}:{line}  {kind}" for path, line, kind in run.credentials]
@@ -72,7 +75,7 @@ class Command(Console):
     def _tokens(self, run: Run) -> str:
         return "-" if run.tokens is None else str(run.tokens)
 
-    def _price(self, run: Run) -> str:
-        if not run.answered:
+    def _price(self, cost: queries.Cost | None) -> str:
+        if cost is None:
             return "-"
-        return "unknown" if run.cost is None else f"${run.cost:.4f}"
+        return "unknown" if cost.unknown else f"${cost.known:.4f}"

@@ -43,13 +43,12 @@ class Command(Console):
         serves = not options["no_serve"]
         if serves and not serving.is_free(options["host"], options["port"]):
             raise CommandError(f"Port {options['port']} is taken; choose another with PORT=….")
-        self._copy(Path(settings.BASE_DIR) / "fixtures" / "homes" / options["example"])
+        is_new = self._copy(Path(settings.BASE_DIR) / "fixtures" / "homes" / options["example"])
         call_command("migrate", verbosity=0)
         registry.sync()
         crew = sorted(agents.agents(), key=lambda one: not one.is_master)
-        for agent in crew:
-            if not agent.cron and agent.cron_since is None:
-                registry.change(agent.id, cron=NIGHT)
+        for agent in crew if is_new else ():
+            registry.change(agent.id, cron=NIGHT)
         told = [self._consolidated(agent.id) for agent in crew]
         password = self._person()
         address = f"http://{options['host']}:{options['port']}"
@@ -78,14 +77,17 @@ class Command(Console):
         except MemoryHubError as error:
             return f"{agent_id}: {error.message}"
 
-    def _copy(self, example: Path) -> None:
-        """Copy the example once; a home that was made otherwise is refused, one that was copied goes on as it is."""
+    def _copy(self, example: Path) -> bool:
+        """Copy the example once, and say whether it was now; a home that was copied before goes on as it is.
+
+        One that was made otherwise is refused.
+        """
         home = agents.home()
         mark = home / layout.STATE / "demo"
         if not example.is_dir():
             raise CommandError(f"There is no example {example.name}.", returncode=2)
         if mark.exists():
-            return
+            return False
         copying = mark.with_name("copying")
         if not copying.exists() and any(entry.name != layout.STATE for entry in home.iterdir()):
             raise CommandError(f"{home} holds something already; the demo never touches a home of yours.", returncode=2)
@@ -95,6 +97,7 @@ class Command(Console):
         for memory in home.glob("**/MEMORY.md"):
             os.utime(memory, (old, old))
         copying.rename(mark)
+        return True
 
     def _person(self) -> str:
         """A member of staff who may do everything, and the password, which stays the same from demo to demo."""
