@@ -49,11 +49,15 @@ def boolean(name: str, default: bool, environ: Mapping[str, str] = os.environ) -
     return parsed(name, text, lambda value: words[value.strip().lower()], "yes or no")
 
 
-def integer(name: str, default: int, *, least: int = 1, environ: Mapping[str, str] = os.environ) -> int:
+def integer(
+    name: str, default: int, *, least: int = 1, most: int | None = None, environ: Mapping[str, str] = os.environ
+) -> int:
     text = read(name, str(default), environ)
     value = parsed(name, text, int, "a whole number")
     if value < least:
         raise ImproperlyConfigured(f"{PREFIX}{name} must be at least {least}, not {value}.")
+    if most is not None and value > most:
+        raise ImproperlyConfigured(f"{PREFIX}{name} must be at most {most}, not {value}.")
     return value
 
 
@@ -71,6 +75,14 @@ def dollars(name: str, environ: Mapping[str, str] = os.environ) -> Decimal | Non
 
     text = read(name, "", environ).strip()
     return parsed(name, text, amount, "an amount in dollars such as 0.50") if text else None
+
+
+def key(name: str, environ: Mapping[str, str] = os.environ) -> str:
+    """A key that is sent in a header: printable, on one line; empty when it is not set."""
+    text = read(name, "", environ).strip()
+    if not (text.isascii() and text.isprintable()):
+        raise ImproperlyConfigured(f"{PREFIX}{name} must be printable ASCII on one line.")
+    return text
 
 
 def words(name: str, default: str = "", environ: Mapping[str, str] = os.environ) -> list[str]:

@@ -24,12 +24,12 @@ MEMORYHUB_MODEL_ADDRESSES = env.parsed(
     "as openai/name=http://127.0.0.1:8080/v1, by comma, without a password",
     told=False,
 )
-MEMORYHUB_MODEL_KEY = env.read("MODEL_KEY", "")
+MEMORYHUB_MODEL_KEY = env.key("MODEL_KEY")
 MEMORYHUB_MODEL_PRICES = env.parsed(
     "MODEL_PRICES", env.read("MODEL_PRICES", ""), routes.prices, "as openai/name=0.15/0.60, in dollars a million tokens"
 )
-MEMORYHUB_MODEL_SECONDS = env.integer("MODEL_SECONDS", 120)
-MEMORYHUB_MODEL_RETRIES = env.integer("MODEL_RETRIES", 1, least=0)
+MEMORYHUB_MODEL_SECONDS = env.integer("MODEL_SECONDS", 120, most=86_400)
+MEMORYHUB_MODEL_RETRIES = env.integer("MODEL_RETRIES", 1, least=0, most=10)
 MEMORYHUB_MODEL_OUTPUT_TOKENS = env.integer("MODEL_OUTPUT_TOKENS", 0, least=0)
 # US dollars for all agents together; an agent has budgets of its own besides.
 MEMORYHUB_BUDGET_DAY = env.dollars("BUDGET_DAY")
@@ -55,7 +55,7 @@ MEMORYHUB_IDEMPOTENCY_DAYS = env.integer("IDEMPOTENCY_DAYS", 7)
 _LONGEST_RUN = cluster.longest_run(MEMORYHUB_MODEL_SECONDS, MEMORYHUB_MODEL_RETRIES)
 MEMORYHUB_QUEUE_TIMEOUT = env.integer("QUEUE_TIMEOUT", _LONGEST_RUN)
 MEMORYHUB_QUEUE_RETRY = env.integer("QUEUE_RETRY", MEMORYHUB_QUEUE_TIMEOUT + 300)
-MEMORYHUB_WORKERS = env.integer("WORKERS", 2)
+MEMORYHUB_WORKERS = env.integer("WORKERS", 2, most=64)
 MEMORYHUB_REDIS_URL = env.read("REDIS_URL", "")
 Q_CLUSTER = {
     # Two homes on one Redis must not get each other's bells; their keys differ, so they could not read them.

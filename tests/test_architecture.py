@@ -27,7 +27,7 @@ ROWS = {"models", "queries", "texts"}
 ACTIONS = {
     "services", "context", "locks", "desk", "recovery", "undoing", "database", "registry", "reading", "consolidate", "doctor",
     "present", "sentences", "drawing", "blame", "budgets", "asking", "heartbeat", "material", "nightly", "bell",
-    "execution", "requests", "checks",
+    "execution", "requests", "checks", "orphans",
 }  # fmt: skip
 PLAIN = {
     "store", "plans", "kinds", "review", "analysis", "marking", "warnings", "warning_sentences", "wording", "support",

@@ -158,7 +158,7 @@ def test_every_right_and_every_staff_permission_is_in_the_table_of_rights():
 
 
 READER = re.compile(
-    r'\b(?:env\.)?(read|boolean|integer|words|folder|folders|time_zone|secret|dollars)\(\s*"([A-Z_]+)"(?:, ([^,)\n]+))?'
+    r'\b(?:env\.)?(read|boolean|integer|words|folder|folders|time_zone|secret|dollars|key)\(\s*"([A-Z_]+)"(?:, ([^,)\n]+))?'
 )
 
 

@@ -13,6 +13,7 @@ from knox.settings import CONSTANTS
 from apps.access import RIGHTS
 from apps.agents import cron
 from apps.ledger.models import public_id
+from apps.llm import routes
 from apps.vault import layout
 
 
@@ -32,6 +33,14 @@ def valid_id(name: str) -> None:
 def valid_cron(expression: str) -> None:
     if reason := cron.fault(expression):
         raise ValidationError(reason)
+
+
+def valid_route(route: str) -> None:
+    names = [name.strip() for name in route.split(",")]
+    if fault := routes.fault([name for name in names if name]):
+        raise ValidationError(fault)
+    if route.strip() and not any(names):
+        raise ValidationError(_("Name at least one model, or none at all."))
 
 
 def valid_rights(rights: object) -> None:
@@ -68,6 +77,7 @@ class Agent(models.Model):
         _("model"),
         max_length=300,
         blank=True,
+        validators=[valid_route],
         help_text=_("Models tried in order, by comma. Empty: the site's."),
     )
     autonomous = models.BooleanField(

@@ -1,11 +1,18 @@
 """What a database that refuses means: busy, full, or out of reach, as errors of ours."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from django.db import OperationalError
 
 from apps.errors import Busy, MemoryHubError, StorageFailed
+
+T = TypeVar("T")
+
+# Seconds for which something that must not be forgotten is tried again, and between two tries.
+_PATIENCE, _PAUSE = 120.0, 1.0
 
 # What SQLite and PostgreSQL say, lower-cased. A refused or broken connection passes, like a lock.
 _BUSY = ("locked", "too many clients", "connection", "deadlock", "timeout", "server closed")
@@ -31,3 +38,18 @@ def translated() -> Iterator[None]:
         yield
     except OperationalError as error:
         raise told(error) from error
+
+
+def patiently(store: Callable[[], T]) -> T:
+    """Do what stores something dear, again and again while the database is busy or its disk is full.
+
+    Gives up with the database's own error after two minutes. Call it outside a transaction.
+    """
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return store()
+        except OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE)

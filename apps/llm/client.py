@@ -285,8 +285,9 @@ def _answer(response: Any, reply: replies.Reply, name: str, seconds: float, rout
     return Answer(
         text=text or "",
         provider=_provider(name) or "",
-        model=reply.model or name,
-        finish_reason=reply.finish_reason,
+        # A server can put any text here: what it was sent, the key it was called with.
+        model=replies.short(reply.model, _masks(route)) or name,
+        finish_reason=replies.short(reply.finish_reason, _masks(route)),
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
         cost=cost,
@@ -356,8 +357,11 @@ def _litellm() -> Any:
             litellm.sync_transport = transport = Transport()
             litellm.client_session = httpx.Client(transport=transport)
             litellm.suppress_debug_info = True
-            for logger in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "httpcore"):
+            for logger in ("openai", "httpx", "httpcore"):
                 logging.getLogger(logger).setLevel(logging.WARNING)
+            for logger in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+                # Its warnings quote what a server said.
+                logging.getLogger(logger).setLevel(logging.ERROR)
             _loaded = True
     return litellm
 

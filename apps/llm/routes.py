@@ -1,12 +1,14 @@
 """Which models are asked, in which order, and on what terms: plain values, and how an operator writes them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from urllib.parse import urlsplit
 
 # A route is a first choice and what stands in for it, not a search through every provider there is.
 MOST_NAMES = 5
+# Dollars per million tokens; more is a slip of the keyboard, and the books have no place for it.
+DEAREST = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,17 @@ class Route:
     key: str = field(default="", repr=False)
     prices: Mapping[str, tuple[Decimal, Decimal]] = field(default_factory=dict)
     output_tokens: int | None = None
+
+
+def fault(names: Sequence[str]) -> str:
+    """What is wrong with the names of a route, as far as can be seen without asking litellm; empty when nothing is."""
+    if len(names) > MOST_NAMES:
+        return f"{len(names)} models are named; at most {MOST_NAMES} are tried."
+    odd = next((name for name in names if not name.isprintable() or " " in name or "://" in name), None)
+    if odd is not None:
+        shown = "".join(letter if letter.isprintable() else "?" for letter in odd)[:80]
+        return f"“{shown}” is no name of a model: no spaces and no address (the operator names those in the settings)."
+    return ""
 
 
 def addresses(text: str) -> dict[str, str]:
@@ -55,9 +68,9 @@ def prices(text: str) -> dict[str, tuple[Decimal, Decimal]]:
             numbers = [Decimal(part.strip()) for part in value.split("/")]
         except InvalidOperation:
             numbers = []
-        if len(numbers) != 2 or not all(number.is_finite() and number >= 0 for number in numbers):
+        if len(numbers) != 2 or not all(number.is_finite() and 0 <= number <= DEAREST for number in numbers):
             raise ValueError(
-                f"The price of “{name}” must be two numbers of at least 0, "
+                f"The price of “{name}” must be two numbers from 0 to {DEAREST:,}, "
                 "dollars per million prompt and completion tokens: 0.15/0.6."
             )
         found[name] = (numbers[0], numbers[1])

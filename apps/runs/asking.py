@@ -12,11 +12,14 @@ from django.conf import settings
 from django.db import transaction
 
 from apps.errors import ModelFailed
-from apps.ledger import locks, texts
+from apps.ledger import database, locks, texts
 from apps.llm import client, routes
 from apps.runs import budgets, services
 from apps.runs.models import Call, Run
 from apps.vault import credentials, files
+
+# More than any model can read, and more dollars than a call can cost: a server that says so is not believed.
+_MOST_TOKENS, _DEAREST_CALL = 1_000_000_000, Decimal(100_000)
 
 
 def route(names: Sequence[str]) -> routes.Route:
@@ -54,12 +57,12 @@ def ask(
         route=", ".join(route.names),
         free=set(route.names) == {client.OFFLINE},
         prompt_sha=sha,
-        reserved=cost,
+        reserved=_price(cost),
     )
     paid = _paid(run, task.purpose, sha)
     if paid is not None:
         return _reuse(run, call, paid)
-    _reserve(call, limits, agent_id=run.agent_id)
+    _reserve(call, limits, agent_id=run.agent_id, cost=cost)
     began = time.monotonic()
     try:
         answer = client.ask(task, route=route)
@@ -71,13 +74,13 @@ def ask(
         call.attempts = error.details.get("attempts", [])
         billed = error.code == "bad_answer" or _may_be_billed(call.attempts)
         call.cost = None if billed and not call.free else Decimal(0)
-        call.save()
+        database.patiently(call.save)
         raise
     _book(run, call, answer)
     return answer
 
 
-def _reserve(call: Call, limits: Sequence[budgets.Limit], *, agent_id: str) -> None:
+def _reserve(call: Call, limits: Sequence[budgets.Limit], *, agent_id: str, cost: Decimal | None) -> None:
     """Put the call on disk before the question leaves: if this process dies now, it is known and its price is not.
 
     One at a time where there are budgets, so that two runs do not both take what is left of one.
@@ -85,7 +88,7 @@ def _reserve(call: Call, limits: Sequence[budgets.Limit], *, agent_id: str) -> N
     with ExitStack() as stack:
         if limits:
             stack.enter_context(locks.scope_locked("budgets.all"))  # no agent's id holds a dot
-            budgets.check(limits, agent_id=agent_id, cost=call.reserved)
+            budgets.check(limits, agent_id=agent_id, cost=cost)
         with transaction.atomic(durable=True):
             call.save()
 
@@ -135,7 +138,8 @@ def _book(run: Run, call: Call, answer: client.Answer) -> None:
     if call.state != Call.State.REUSED:
         call.state = Call.State.ANSWERED
     call.answer_id = files.sha256(data)
-    call.provider, call.model, call.finish_reason = answer.provider[:80], answer.model[:160], answer.finish_reason[:32]
+    call.provider, call.model = _word(answer.provider, 80), _word(answer.model, 160)
+    call.finish_reason = _word(answer.finish_reason, 32)
     call.prompt_tokens, call.completion_tokens = _count(answer.prompt_tokens), _count(answer.completion_tokens)
     call.attempts = [
         {
@@ -150,9 +154,13 @@ def _book(run: Run, call: Call, answer: client.Answer) -> None:
     # What a silent model took before is not known, so neither is the whole.
     unclear = not call.free and _may_be_billed(call.attempts)
     call.seconds, call.cost = answer.seconds, None if unclear else _price(answer.cost)
-    with transaction.atomic(durable=True):
-        texts.keep([data])
-        call.save()
+
+    def keep() -> None:
+        with transaction.atomic(durable=True):
+            texts.keep([data])
+            call.save()
+
+    database.patiently(keep)  # it is paid for
     known = not run.answered or run.cost is not None
     facts = {
         "answered": True,
@@ -161,21 +169,28 @@ def _book(run: Run, call: Call, answer: client.Answer) -> None:
         "finish_reason": call.finish_reason,
         "prompt_tokens": _sum(run.prompt_tokens, call.prompt_tokens),
         "completion_tokens": _sum(run.completion_tokens, call.completion_tokens),
-        "cost": (run.cost or Decimal(0)) + call.cost if known and call.cost is not None else None,
+        "cost": _price((run.cost or Decimal(0)) + call.cost) if known and call.cost is not None else None,
     }
     # The answer is kept in any case; a run that was taken for lost meanwhile is not ours any more.
-    if Run.objects.filter(pk=run.pk, state=Run.State.RUNNING).update(**facts) != 1:
+    mine = Run.objects.filter(pk=run.pk, state=Run.State.RUNNING)
+    if database.patiently(lambda: mine.update(**facts)) != 1:
         raise services.lost(run)
     for name, value in facts.items():
         setattr(run, name, value)
 
 
+def _word(text: str, most: int) -> str:
+    """What a server calls itself, as a row can hold it: it may have sent anything."""
+    return "".join(letter for letter in text if letter.isprintable())[:most]
+
+
 def _price(cost: Decimal | None) -> Decimal | None:
-    return cost if cost is not None and cost.is_finite() and cost >= 0 else None
+    """The cost if it can be true and a row can hold it, else unknown."""
+    return cost if cost is not None and cost.is_finite() and 0 <= cost <= _DEAREST_CALL else None
 
 
 def _count(tokens: int | None) -> int | None:
-    return tokens if tokens is not None and tokens >= 0 else None
+    return tokens if tokens is not None and 0 <= tokens <= _MOST_TOKENS else None
 
 
 def _sum(so_far: int | None, more: int | None) -> int | None:

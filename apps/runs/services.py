@@ -5,6 +5,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import date
+from functools import partial
 
 from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import Q
@@ -91,7 +92,7 @@ def claimed(run: Run) -> Iterator[Run]:
         except BaseException as error:
             _fail(run, error)
             raise
-        if run.state == Run.State.RUNNING and not finish(run, Run.State.DONE, outcome=run.outcome, summary=run.summary):
+        if run.state == Run.State.RUNNING and not database.patiently(partial(_done, run)):
             raise lost(run)
 
 
@@ -109,16 +110,24 @@ def _take(run: Run) -> None:
     run.refresh_from_db()
 
 
+def _done(run: Run) -> bool:
+    return finish(run, Run.State.DONE, outcome=run.outcome, summary=run.summary)
+
+
 def _fail(run: Run, error: BaseException) -> None:
     if isinstance(error, OperationalError):
         error = database.told(error)
     code = getattr(error, "code", None)
     outcome = code if isinstance(code, str) else "crashed"
     state = Run.State.REFUSED if isinstance(error, ModelFailed) and code in REFUSALS else Run.State.FAILED
-    with transaction.atomic():
-        ended = finish(run, state, outcome=outcome, error=_told(error), judged=isinstance(error, ModelFailed))
-        if ended and isinstance(error, Busy):
-            again(run)
+    told, busy = _told(error), isinstance(error, Busy)
+
+    def end() -> None:
+        with transaction.atomic():
+            if finish(run, state, outcome=outcome, error=told, judged=isinstance(error, ModelFailed)) and busy:
+                again(run)
+
+    database.patiently(end)
 
 
 def _told(error: BaseException) -> str:
@@ -229,7 +238,7 @@ def _bury(agent_id: str) -> list[Run]:
                 run,
                 Run.State.LOST,
                 outcome="lost",
-                error="The process that ran it ended before it did; nothing was lost but the time.",
+                error="Its process ended before it could store how the run ended.",
                 judged=False,
             )
             if ended:

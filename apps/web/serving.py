@@ -69,7 +69,7 @@ class _Worker:
                 if self._ending.is_set():
                     return
                 process = self._process = subprocess.Popen(  # noqa: S603 our own program
-                    [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker"],
+                    [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker", "--with-parent"],
                     start_new_session=True,
                     stdout=subprocess.DEVNULL,
                 )

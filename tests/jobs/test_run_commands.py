@@ -47,6 +47,10 @@ def test_an_agents_nights_autonomy_and_budgets_are_set_kept_and_taken_away(run, 
         (("--budget-day", "much"), "budget_day"),
         (("--budget-month", "NaN"), "budget_month"),
         (("--budget-month", "1e99"), "budget_month"),
+        (("--model", ",,,"), "model"),
+        (("--model", "a,b,c,d,e,f"), "model"),
+        (("--model", "openai/x\ny"), "model"),
+        (("--model", "oobabooga/http://127.0.0.1:1"), "model"),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused_by_its_field_and_changes_nothing(run, crew, words, field):

@@ -81,7 +81,7 @@ def test_a_worker_killed_while_the_model_thinks_loses_nothing_blocks_nothing_and
         until(lambda: lock.free(locks.run_lock_path("coach")), seconds=5)
         employ(**model(server))
         lost = until(state("lost"))
-        assert "nothing was lost" in lost.error
+        assert "Its process ended" in lost.error
         assert Call.objects.get().cost is None
         assert len(server.requests) == 1, "what may have been billed is not asked again the same night"
         assert (scope.root / layout.MEMORY).read_text() == f"{MEMORY}\n"

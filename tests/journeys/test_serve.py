@@ -90,6 +90,30 @@ def _command(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\x00")
 
 
+def test_nothing_outlives_a_site_that_was_killed(home: Path) -> None:
+    registry.add("coach")
+    program = [sys.executable, "manage.py", "serve", "--port", str(free_port())]
+    process = subprocess.Popen(program, cwd=PROJECT, env=environment(home), stdout=subprocess.DEVNULL)
+    try:
+        until(queries.last_pulse)
+        process.kill()
+        process.wait()
+        until(lambda: not running(home), seconds=20)
+    finally:
+        for pid in running(home):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_nothing_outlives_a_worker_whose_parent_was_killed(home: Path, employ) -> None:
+    registry.add("coach")
+    worker = employ()
+    until(queries.last_pulse)
+    assert len(running(home)) > 3
+    os.kill(worker.process.pid, signal.SIGKILL)
+    worker.process.wait()
+    until(lambda: not running(home), seconds=10)
+
+
 def test_a_port_that_is_taken_is_told_before_anything_is_started(home: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -7,9 +7,10 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from apps.errors import Conflict, ModelFailed
+from apps.ledger import database, texts
 from apps.llm import client
 from apps.llm.routes import Route
 from apps.runs import asking, budgets, services
@@ -86,13 +87,49 @@ def test_the_question_is_on_disk_before_it_is_sent_and_its_text_never(run, seam)
     assert "Kira" not in str(list(Call.objects.values())) + str(list(Run.objects.values()))
 
 
-@pytest.mark.parametrize("cost", [Decimal("NaN"), Decimal("-1"), Decimal("Infinity"), None])
-def test_a_price_that_makes_no_sense_is_unknown(run, seam, cost):
-    seam.append(answer(tokens=(-1, -5), cost=cost))
+@pytest.mark.parametrize("cost", [Decimal("NaN"), Decimal("-1"), Decimal("Infinity"), Decimal("1e9"), None])
+@pytest.mark.parametrize("tokens", [(-1, -5), (2**40, 2**62)])
+def test_a_price_or_a_count_that_makes_no_sense_is_unknown(run, seam, cost, tokens):
+    seam.append(answer(tokens=tokens, cost=cost))
     with services.claimed(run):
         asking.ask(run, TASK, route=ROUTE)
     stored = Call.objects.get()
     assert (stored.cost, stored.prompt_tokens, stored.completion_tokens) == (None, None, None)
+
+
+def test_an_estimate_that_no_row_can_hold_is_asked_about_and_stored_as_unknown(run, seam):
+    seam.append(answer())
+    with services.claimed(run):
+        asking.ask(run, TASK, route=ROUTE, cost=Decimal("1e30"))
+    assert Call.objects.get().reserved is None
+
+
+def test_whatever_a_server_calls_itself_the_answer_is_kept_and_the_run_can_be_read(run, seam):
+    odd = "m\x00\ud83d\u202e" + "x" * 500
+    seam.append(replace(answer("paid"), model=odd, provider=odd, finish_reason=odd))
+    with services.claimed(run):
+        asking.ask(run, TASK, route=ROUTE)
+    call = Call.objects.get()
+    assert call.model == ("m" + "x" * 500)[:160]
+    assert call.answer.content == b"paid"
+    assert Run.objects.get().state == "done"
+
+
+def test_a_database_that_is_locked_when_the_answer_comes_does_not_lose_it(run, seam, monkeypatch):
+    monkeypatch.setattr(database, "_PAUSE", 0.01)
+    keep, refused = texts.keep, []
+
+    def locked_twice(contents):
+        if len(refused) < 2:
+            refused.append(True)
+            raise OperationalError("database is locked")
+        keep(contents)
+
+    monkeypatch.setattr(texts, "keep", locked_twice)
+    seam.append(answer("paid"))
+    with services.claimed(run):
+        assert asking.ask(run, TASK, route=ROUTE).text == "paid"
+    assert (Call.objects.get().state, Run.objects.get().state, len(refused)) == ("answered", "done", 2)
 
 
 def test_a_call_that_failed_is_kept_with_its_attempts_and_costs_nothing_when_nobody_worked(run, seam):

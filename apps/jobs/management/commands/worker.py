@@ -1,3 +1,4 @@
+import signal
 from argparse import ArgumentParser
 from typing import Any
 
@@ -6,7 +7,7 @@ from django.core.management import call_command
 from django.db import connections
 
 from apps.console import Console
-from apps.jobs import bell
+from apps.jobs import bell, orphans
 from apps.ledger import locks
 
 
@@ -14,12 +15,15 @@ class Command(Console):
     help = "Work off the queue: nights, runs that were asked for, interrupted writes. Ends with Ctrl-C or SIGTERM."
 
     def define(self, parser: ArgumentParser) -> None:
-        """Nothing to choose: MEMORYHUB_WORKERS says how many runs may go on side by side."""
+        parser.add_argument("--with-parent", action="store_true", help="end when the process that started it ends")
 
     def run(self, options: dict[str, Any]) -> None:
         locks.lock_path("worker")  # a home that is not there is told before anything is started
         bell.ensure_schedule()
         bell.ring_tick()
+        orphans.leave_no_orphans()
+        if options["with_parent"]:
+            orphans.die_with_parent(signal.SIGTERM)
         # The cluster forks; a connection must not be shared by two processes.
         connections.close_all()
         self.show(
