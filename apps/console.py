@@ -4,6 +4,7 @@ Exit 0 fine, 1 findings or failure, 2 usage, 75 busy (the code sysexits.h has fo
 """
 
 import json
+import os
 import sys
 from abc import abstractmethod
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
@@ -58,6 +59,16 @@ class Console(BaseCommand):
             self._refuse(database.told(OperationalError(str(error))))
         if code:
             sys.exit(code)
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """As Django does it; whoever reads no further (`| head`) is no error."""
+        try:
+            output = super().execute(*args, **options)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return None
+        return output
 
     def _method(self, verb: str) -> Callable[[dict[str, Any]], int | None]:
         """The method of a verb; `show` is taken by the printing, so that verb's is `show_one`."""

@@ -210,4 +210,6 @@ LOGGING = {
     "filters": {"brief": {"()": "memoryhub.logs.RefusalsInOneLine"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["brief"]}},
     "root": {"handlers": ["console"], "level": "INFO"},
+    # It names every task of every minute; what runs is told in our own words.
+    "loggers": {"django-q": {"level": "WARNING"}},
 }

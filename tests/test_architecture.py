@@ -32,7 +32,7 @@ ACTIONS = {
 PLAIN = {
     "store", "plans", "kinds", "review", "analysis", "marking", "warnings", "warning_sentences", "wording", "support",
     "addresses", "characters", "reasons", "inputs", "answers", "prompt", "review_lists", "cutting", "foreign_lines",
-    "unwrapping", "gate", "estimate", "cron", "cluster",
+    "unwrapping", "gate", "statements", "estimate", "cron", "cluster",
 }  # fmt: skip
 DOOR_FILES = {"admin", "tasks", "commands", "apps"}
 LAYERS = ["plain", "rows", "actions", "doors"]

@@ -83,7 +83,7 @@ class Agent(models.Model):
     autonomous = models.BooleanField(
         _("autonomous"),
         default=False,
-        help_text=_("A rewrite that loses nothing and has no warning is written without a person."),
+        help_text=_("A rewrite that loses nothing, and that nobody need look at, is written without a person."),
     )
     cron = models.CharField(
         _("nights"),
@@ -95,10 +95,20 @@ class Agent(models.Model):
     # A night before this moment was nobody's wish.
     cron_since = models.DateTimeField(null=True, blank=True, editable=False)
     budget_day = models.DecimalField(
-        _("budget a day"), max_digits=10, decimal_places=4, null=True, blank=True, validators=[MinValueValidator(0)]
+        _("budget a day, in dollars"),
+        max_digits=10,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
     )
     budget_month = models.DecimalField(
-        _("budget a month"), max_digits=10, decimal_places=4, null=True, blank=True, validators=[MinValueValidator(0)]
+        _("budget a month, in dollars"),
+        max_digits=10,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)

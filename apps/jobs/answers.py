@@ -18,6 +18,7 @@ REASONS_LIMIT = 4_000
 
 # "---REASONS---", "--- lý do ---"; autocorrection turns three hyphens into one long dash.
 _SEPARATOR = re.compile(r"(?:-{3,}|–{2,}|—+)\s*(?:reasons?|ly\s*do)\s*(?:-{3,}|–{2,}|—+)")
+_SHORTEST_SEPARATOR, _LONGEST_SEPARATOR = len("—lydo—"), 200  # characters, with the decoration around it
 _NUMBER_BEFORE_SEPARATOR = re.compile(r"L?\d{1,6}\s*(?:[:|→.)]|->)?\s*")
 _SURROGATE_OR_NUL = re.compile("[\x00\ud800-\udfff]")
 _BULLET_SIGN = re.compile(r"^(?:L?\d{1,6}\s*[:|→]\s*)?(?:[-*+•]|\d{1,3}[.)])\s+")
@@ -124,7 +125,7 @@ def _clean(text: str, findings: list[Finding]) -> str:
 
 
 def _is_separator(line: str) -> bool:
-    if len(line) > 200:
+    if not _SHORTEST_SEPARATOR <= len(line) <= _LONGEST_SEPARATOR:
         return False
     bare = folding.fold(unicodedata.normalize("NFC", line)).strip(" \t#*`:>")
     return bool(_SEPARATOR.fullmatch(_NUMBER_BEFORE_SEPARATOR.sub("", bare, count=1)))

@@ -6,7 +6,7 @@ person must see (gate.py). The outcomes are those of memory.md 6.6.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.conf import settings
@@ -54,7 +54,7 @@ def consolidate(run: Run) -> None:
     folded = _folded(agent.id)
     chosen = _chosen(read, folded)
     if not chosen.notes or not (run.force or _something_newer(agent, run, read, folded)):
-        run.outcome, run.summary = "nothing_newer", "Nothing is newer than the memory; no model was asked."
+        run.outcome, run.summary = "nothing_newer", _nothing_newer(agent.id, chosen)
         return
     run.read = sorted(chosen.keys)
     run.left_out = sorted(key for key, note in read.keyed.items() if note.name in chosen.left_out)
@@ -137,6 +137,17 @@ def _something_newer(agent: Agent, run: Run | None, read: Material, folded: froz
     return _newer_file(read.scope.root, read)
 
 
+def _nothing_newer(agent_id: str, chosen: inputs.Inputs) -> str:
+    if not chosen.notes:
+        return "There are no notes; no model was asked."
+    waiting = proposals.pending_rewrite(agent_id)
+    if waiting:
+        return (
+            f"Nothing is newer than what proposal {waiting.public_id} was made from, which waits; no model was asked."
+        )
+    return "Nothing is newer than the memory: every note was read and decided on before. No model was asked."
+
+
 def _newer_file(root: Path, read: Material) -> bool:
     written = next(file.modified for file in files.listing(root) if file.path == read.path)
     return any(note.modified > written for note in read.notes)
@@ -149,7 +160,12 @@ def _question(agent: Agent, read: Material, chosen: inputs.Inputs) -> Question:
     task = Task(
         purpose="rewrite",
         prompt=prompt.rewrite(
-            masked.memory, masked.notes, today=read.today, limit=limit, days=settings.MEMORYHUB_STALE_DAYS
+            masked.memory,
+            masked.notes,
+            today=read.today,
+            mark=masked.masks.mark,
+            limit=limit,
+            days=settings.MEMORYHUB_STALE_DAYS,
         ),
         data={
             "memory": masked.memory,
@@ -197,14 +213,21 @@ def _conclude(run: Run, agent: Agent, question: Question, rewrite: answers.Rewri
     if not agents.agent(agent.id).autonomous:
         run.outcome, run.summary = "proposed", f"{told}Proposal {proposal.public_id} waits for a person.{later}"
         return
-    strangers = any(witness.untrusted for witness in witnesses)
-    verdict = gate.judge(read.memory, restored.text, dates=dates, warnings=found.warnings, strangers=strangers)
+    verdict = gate.judge(read.memory, restored.text, dates=dates, warnings=found.warnings)
+    if _declined(agent.id, read.memory, restored.text):
+        verdict = replace(verdict, held_by=(*verdict.held_by, "declined"))
     if not verdict.clean:
         run.outcome, run.verdict = "held", verdict.stored()
         run.summary = f"{told}Held for a person: {verdict.why} Proposal {proposal.public_id} waits.{later}"
         return
     run.outcome, how = _apply(proposal, agent)
     run.summary = f"{told}{how}{later}"
+
+
+def _declined(agent_id: str, old: str, new: str) -> bool:
+    """Whether the rewrite brings back a line that a person turned down or took back before."""
+    before, after = ({lines.key(line.text) for line in lines.split(text)} for text in (old, new))
+    return not (after - before).isdisjoint(proposals.declined_lines(agent_id))
 
 
 def _left(chosen: inputs.Inputs) -> str:

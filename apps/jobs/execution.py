@@ -24,7 +24,9 @@ def perform(run: Run) -> Run:
     Whatever ends it is stored on the run and raised.
     """
     with runs.claimed(run):
+        logger.info("Run %s of %s began: %s.", run.public_id, run.agent_id, run.kind)
         JOBS[run.kind](run)
+    logger.info("Run %s of %s ended: %s.", run.public_id, run.agent_id, run.outcome)
     return run
 
 

@@ -9,7 +9,9 @@ from apps.jobs import inputs, review_lists
 from apps.jobs.answers import LIMIT
 from apps.llm.offline import SEPARATOR
 
-_REWRITE = Template((Path(__file__).parent / "prompts" / "rewrite.md").read_text(encoding="utf-8"))
+_TEXT = (Path(__file__).parent / "prompts" / "rewrite.md").read_text(encoding="utf-8")
+_REWRITE = Template(_TEXT)
+_REWRITE_WITHOUT_MARKS = Template("".join(line for line in _TEXT.splitlines(keepends=True) if "$mark " not in line))
 
 
 def rewrite(
@@ -17,19 +19,22 @@ def rewrite(
     notes: Sequence[inputs.Note],
     *,
     today: date,
+    mark: str = "",
     limit: int = LIMIT,
     days: int = review_lists.OLD_DAYS,
 ) -> str:
     """The one message a model gets: rules, the lines to decide about, memory and notes as quoted data.
 
-    `days` is the age after which a dated line has to be decided about. The review
-    lists repeat lines of the memory and are quoted like it.
+    `mark` is an example of what stands for masked credentials; without one marks
+    are not spoken of. `days` is the age after which a dated line has to be decided
+    about. The review lists repeat lines of the memory and are quoted like it.
     """
     lists = review_lists.review(memory, today=today, days=days)
-    return _REWRITE.substitute(
+    return (_REWRITE if mark else _REWRITE_WITHOUT_MARKS).substitute(
         today=today.isoformat(),
         limit=f"{limit:,}",
         days=days,
+        mark=mark,
         undated=inputs.quote(review_lists.as_text(lists.undated), label="undated"),
         old=inputs.quote(review_lists.as_text(lists.old), label="old"),
         separator=SEPARATOR,

@@ -7,6 +7,7 @@ good answer useless. Plain functions over text with "\\n" line ends.
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -74,35 +75,44 @@ def reasoning(text: str, known: frozenset[str]) -> Unwrapped:
     Tags on lines of the current memory are the memory's. Raises ModelFailed
     `bad_answer` for a block that never ends: then there are only thoughts.
     """
-    at = 0
-    while (opening := _REASONING.match(text, at)) and _line_at(text, opening.start(1)) not in known:
-        end = _reasoning_end(text, opening.end(), known, opening[1])
-        if end is None:
+    closings = [closing for closing in _REASONING_END.finditer(text) if closing[0].strip() not in known]
+    starts = [closing.start() for closing in closings]
+    at, line = 0, _Line(-1, "")
+    while opening := _REASONING.match(text, at):
+        # Thousands of blocks may share a line and lack a closing one: neither is looked up again for each.
+        line = line if opening.start(1) < line.end else _line_at(text, opening.start(1))
+        if line.text in known:
+            break
+        first = bisect_left(starts, opening.end())
+        closing = closings[first] if first < len(closings) else _inline_end(text, opening)
+        if closing is None:
             raise ModelFailed(
                 f"The answer holds only thoughts: its <{opening[1].lower()}> block never ends.", code="bad_answer"
             )
-        at = end
-    if at == 0:
-        end = _reasoning_end(text, 0, known) or 0
-        at = 0 if _REASONING_START.search(text, 0, end) else end
+        at = closing.end()
+    if at == 0 and closings and not _REASONING_START.search(text, 0, closings[0].end()):
+        at = closings[0].end()
     return Unwrapped(text[at:].strip("\n"), filled(text[:at].split("\n"))) if at else Unwrapped(text)
 
 
-def _reasoning_end(text: str, at: int, known: frozenset[str], name: str = "") -> int | None:
-    """Where thoughts end; `name` is that of the tag that opened them, without one only a line of its own ends them."""
-    for closing in _REASONING_END.finditer(text, at):
-        if closing[0].strip() not in known:
-            return closing.end()
-    if not name:
-        return None
-    inline = re.compile(f"</{name}>", re.IGNORECASE).search(text, at)
-    return inline.end() if inline else None
+def _inline_end(text: str, opening: re.Match[str]) -> re.Match[str] | None:
+    """The first closing tag of this name, wherever on a line it stands."""
+    return re.compile(f"</{opening[1]}>", re.IGNORECASE).search(text, opening.end())
 
 
-def _line_at(text: str, at: int) -> str:
-    """The line that holds this place, trimmed."""
-    end = text.find("\n", at)
-    return text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)].strip()
+@dataclass(frozen=True)
+class _Line:
+    """A line of a text, trimmed, and where it ends there."""
+
+    end: int
+    text: str
+
+
+def _line_at(text: str, at: int) -> _Line:
+    """The line that holds this place."""
+    found = text.find("\n", at)
+    end = found if found >= 0 else len(text)
+    return _Line(end, text[text.rfind("\n", 0, at) + 1 : end].strip())
 
 
 def json_object(text: str, known: frozenset[str]) -> Unpacked | None:

@@ -53,12 +53,17 @@ class Masks:
     _form: "_Form" = field(repr=False)
     _secrets: tuple[str, ...] = field(repr=False)
 
+    @property
+    def mark(self) -> str:
+        """A placeholder of these texts as an example, such as `{{SECRETA-1}}`; empty when nothing is masked."""
+        return self._form.placeholder(1) if self._secrets else ""
+
     def restore(self, text: str) -> Restored:
         """Put the secrets back.
 
         Models change letter case, add spaces or backslashes, drop a brace or write
         `_` for `-`: such a placeholder counts too, unless something like it stood
-        in what the model was shown.
+        in what the model was shown. Work grows with the length of the text.
         """
         seen: set[str] = set()
         unknown: list[str] = []

@@ -11,6 +11,7 @@ from apps.errors import Invalid, NotFound
 from apps.ledger import queries as ledger
 from apps.ledger import texts
 from apps.proposals.models import Proposal
+from apps.vault import lines
 
 
 def visible(actor: Actor) -> QuerySet[Proposal]:
@@ -102,6 +103,27 @@ def proposed_runs(agent_id: str) -> set[str]:
     return {
         origin["run"] for origins in rows.values_list("origins", flat=True) for origin in origins if origin.get("run")
     }
+
+
+def declined_lines(agent_id: str) -> frozenset[str]:
+    """Keys of lines that rewrites brought and people turned down or took back, unless they approved them later."""
+    rows = Proposal.objects.filter(agent_id=agent_id, kind=Proposal.Kind.REWRITE)
+    decided = list(rows.filter(state__in=[Proposal.State.REJECTED, Proposal.State.APPROVED]).order_by("resolved_at"))
+    found = contents(decided)
+    declined: set[str] = set()
+    for one in decided:
+        told = found[one.public_id]
+        brought = _keys(told.proposed) - _keys(told.previous or b"")
+        if one.state == Proposal.State.REJECTED or (told.written and told.written.state == "undone"):
+            declined |= brought
+        else:
+            declined -= brought
+    return frozenset(declined)
+
+
+def _keys(data: bytes) -> set[str]:
+    text = data.decode("utf-8", "replace")
+    return {lines.key(line.text) for line in lines.split(text) if line.text.strip()}
 
 
 @dataclass(frozen=True)

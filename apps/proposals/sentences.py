@@ -234,7 +234,12 @@ def held(verdict: Mapping[str, Any]) -> str:
         "placeholder": _("words that only stand for others"),
         "over_limit": _("a text over the limit"),
         "untrusted_source": _("words of an untrusted writer"),
-        "no_support": _("a line without a source, while an untrusted writer was read"),
+        "no_support": _("a line without a source"),
+        "line_moved": _("a line gone from its place"),
+        "date_moved": _("a date that its line may not carry"),
+        "heading_new": _("a new heading"),
+        "hiding_mark": _("a new mark that can hide lines"),
         "odd_character": _("a character nobody can see or tell apart"),
+        "declined": _("a line that was turned down or taken back before"),
     }
     return ", ".join([*told, *(words.get(code, code) for code in verdict.get("held_by", []))])

@@ -105,14 +105,14 @@ class _Review:
         yield from _unknown_dates(difference.id, self.unknown_dates(new.text))
         yield from self.unsupported(difference, new)
         yield from self.untrusted(difference, new)
-        yield from _secrets(difference, new)
-        yield from _orders(difference, new)
+        yield from _secrets(difference.id, difference.old, new)
+        yield from _orders(difference.id, difference.old, new)
         yield from _odd_characters(difference.id, characters.find(new.text))
         if difference.kind == "redated" or (difference.kind == "moved" and "redated" in difference.flags):
             yield from _changed_dates(difference, new)
 
     def outside(self, differences: Sequence[Difference]) -> Iterator[Warning]:
-        """What the new text holds and no difference shows: frontmatter, blank-looking lines, odd breaks."""
+        """What the new text holds and no difference shows: headings above new entries, blank-looking lines, breaks."""
         shown = [difference.new.text for difference in differences if difference.new is not None]
         new, old = self.new.removeprefix("\ufeff"), self.old.removeprefix("\ufeff")
         seen = {address.key for text in shown for address in addresses.find(text)}
@@ -124,6 +124,11 @@ class _Review:
         if odd:
             known = {found.character for text in [old, *shown] for found in characters.find(text)}
             yield from _odd_characters("", [found for found in odd if found.character not in known])
+        kept = {entry.text for entry in entries.parse(old) if entry.kind == "heading"} | set(shown)
+        for heading in entries.parse(new):
+            if heading.kind == "heading" and heading.text not in kept:
+                yield from _secrets("", (), heading)
+                yield from _orders("", (), heading)
 
     def removed_lines(self, differences: Sequence[Difference]) -> Iterator[Warning]:
         """Entries that are gone: removed ones, and merged ones whose figure, name or negation is lost."""
@@ -201,20 +206,20 @@ def _says_nothing_new(difference: Difference, new: Entry) -> bool:
     return bool(difference.old) and (words <= known if difference.kind == "merged" else words == known)
 
 
-def _secrets(difference: Difference, new: Entry) -> Iterator[Warning]:
+def _secrets(entry: str, old: Sequence[Entry], new: Entry) -> Iterator[Warning]:
     """A credential that none of the old entries held; its value is in neither words nor parameters."""
-    held = {entry.text[one.start : one.end] for entry in difference.old for one in credentials.find(entry.text)}
+    held = {before.text[one.start : one.end] for before in old for one in credentials.find(before.text)}
     kinds = [one.kind for one in credentials.find(new.text) if new.text[one.start : one.end] not in held]
     if kinds:
-        yield Warning("secret", "stop", difference.id, "new", (), {"kinds": ", ".join(dict.fromkeys(kinds))})
+        yield Warning("secret", "stop", entry, "new", (), {"kinds": ", ".join(dict.fromkeys(kinds))})
 
 
-def _orders(difference: Difference, new: Entry) -> Iterator[Warning]:
+def _orders(entry: str, old: Sequence[Entry], new: Entry) -> Iterator[Warning]:
     """Words that order a model about and stood in none of the old entries."""
-    said = {lines.key(order.text) for entry in difference.old for order in orders.find(entry.text)}
+    said = {lines.key(order.text) for before in old for order in orders.find(before.text)}
     words = [order.text for order in orders.find(new.text) if lines.key(order.text) not in said]
     if words:
-        yield Warning("instruction", "stop", difference.id, "new", tuple(dict.fromkeys(words)))
+        yield Warning("instruction", "stop", entry, "new", tuple(dict.fromkeys(words)))
 
 
 def _over_limit(new: str, limit: int, fell_off: Sequence[str]) -> Iterator[Warning]:

@@ -3,7 +3,8 @@
 A rule people live by ("Always send the invoice as PDF") is no such order, nor is a
 label ("System: Arch Linux"). What counts speaks of the conversation or of the memory
 itself: its roles, earlier instructions, entries to delete, whom not to tell, a
-ready-made answer. English and Vietnamese are read, with and without accents.
+ready-made answer. English and Vietnamese are read, with and without accents, and of
+German, French, Spanish and Portuguese the commonest shapes.
 """
 
 import re
@@ -83,6 +84,41 @@ _MEMORY = (
     rf"{_NOT_DENIED}\b(?:xoa|huy) (?:sach |het )?(?:bo nho|tri nho|ky uc) cua (?:ban|tro ly)\b",
     r"\bthay (?:the )?toan bo (?:bo nho|tri nho|ghi nho)\b",
 )
+# German, French, Spanish, Portuguese: earlier instructions and the memory itself, folded as above ("ö" is "o").
+_NEVER = (
+    r"(?<!nie )(?<!niemals )(?<!nicht )(?<!ne )(?<!jamais )(?<!no )(?<!nunca )(?<!jamas )(?<!nao )"
+    r"(?<!n['’])(?<!ne pas )"
+)
+_EUROPEAN_OVERRIDE = (
+    rf"{_NEVER}\b(?:ignorier(?:en?|t)?|missacht(?:en?|et)|vergiss(?! nicht)|verwirf){_few(3)}"
+    r"(?:(?:vorherig|bisherig|fruher|vorig|vorangegangen|obig|vorstehend|vorausgegangen)e[nrs]?"
+    r"|deine|ihre|system)"
+    rf"{_few(2)}(?:(?:an|system)?(?:anweisung|weisung)en|instruktionen|(?:system)?vorgaben|befehle|regeln|prompts?)\b",
+    rf"{_NEVER}\b(?:ignorier(?:en?|t)?|missacht(?:en?|et)|vergiss(?! nicht)){_few(1)}(?:alle|samtliche)"
+    rf"{_few(2)}(?:anweisungen|instruktionen|systemvorgaben)\b",
+    rf"{_NEVER}\b(?:ignore[zr]?|oublie[zr]?|neglige[zr]?|ne (?:tiens|tenez) (?:pas|plus) compte des?|desobei(?:s|ssez))"
+    rf"{_few(3)}(?:instructions?|consignes?|directives?|ordres?|regles?)\W++(?:\w++\W++)?"
+    r"(?:precedente?s?|anterieure?s?|ci-dessus|du systeme|systeme|recues?)\b",
+    rf"{_NEVER}\b(?:ignora(?:d|r)?|ignore[mn]?|olvida(?:d|r|te)?|olviden?|descarta|omite|esquece?|esqueca[ms]?|desconsider[ae]m?)"
+    rf"{_few(3)}(?:instruccion(?:es)?|instruco(?:es)|instrucao|indicaciones|directrices|diretrizes|ordenes|ordens"
+    r"|reglas|regras|comandos)\W++(?:\w++\W++){0,2}?"
+    r"(?:anterior(?:es)?|previ[ao]s|precedentes|de arriba|acima|del? sistema|do sistema)\b",
+)
+_EUROPEAN_MEMORY = (
+    rf"{_NEVER}\b(?:losche?(?:n|t)?|entferne?(?:n|t)?|vergiss(?! nicht)|tilge){_few(2)}"
+    rf"(?:alle|samtliche|jede[nrs]?){_few(2)}(?:eintrage?|erinnerung(?:en)?|gedachtnis(?:eintrage)?|notizen|fakten|zeilen)"
+    rf"(?:{_END}|\W++(?:uber|zu|von|mit|aus|in (?:deinem|der|dem))\b)",
+    rf"{_NEVER}\b(?:losche?|leere|uberschreibe) (?:dein|das|euer) (?:ganzes |gesamtes |ganze )?(?:gedachtnis|memory)\b",
+    rf"{_NEVER}\b(?:supprime[zr]?|efface[zr]?|enleve[zr]?|oublie[zr]?|vide[zr]?){_few(1)}(?:tous|toutes|chaque|tout)"
+    rf"{_few(2)}(?:entrees?|souvenirs?|memoires?|notes?|faits?|lignes?)"
+    rf"(?:{_END}|\W++(?:sur|a propos|concernant|de la memoire)\b)",
+    rf"{_NEVER}\b(?:efface[zr]?|vide[zr]?|supprime[zr]?) (?:toute )?(?:ta|votre) memoire\b",
+    rf"{_NEVER}\b(?:borra[rd]?|borre[n]?|elimina[rd]?|elimine[mn]?|suprime|apaga[rd]?|apague[mn]?|exclua[m]?|delete|remova|quita)"
+    rf"{_few(1)}(?:todas?|todos?|cada){_few(2)}"
+    rf"(?:entradas?|recuerdos?|memorias?|notas?|hechos|lineas|linhas|lembrancas?|registros?|anotac(?:iones|oes))"
+    rf"(?:{_END}|\W++(?:sobre|acerca|de la memoria|da memoria|que)\b)",
+    rf"{_NEVER}\b(?:borra|vacia|elimina|apaga|apague|limpa|limpe) (?:toda )?(?:tu|su|sua|a sua|a tua|tua) memoria\b",
+)
 _SILENCE = (
     rf"\b(?:do not|don['’]?t|never|must not) (?:tell|inform|alert|warn|(?:mention|reveal|show) (?:this|it|that) to)"
     rf" (?:the|your|any) {_READERS}"
@@ -146,8 +182,8 @@ def _compiled(kind: Kind, *patterns: str) -> tuple[Kind, re.Pattern[str]]:
 
 
 _TELLING = (
-    _compiled("override", *_OVERRIDE),
-    _compiled("memory", *_MEMORY),
+    _compiled("override", *_OVERRIDE, *_EUROPEAN_OVERRIDE),
+    _compiled("memory", *_MEMORY, *_EUROPEAN_MEMORY),
     _compiled("silence", *_SILENCE),
     _compiled("answer", *_ANSWER),
     _compiled("identity", *_IDENTITY),

@@ -37,11 +37,16 @@ def offer(request: HttpRequest, actor: Actor, scope_id: str, path: str) -> Offer
         return None
     standing = runs.open_run(scope_id)
     hint = (
-        _("What loses nothing and has no warning is written by itself; anything else waits for a person.")
+        _("What loses nothing and nobody need look at is written by itself; anything else waits for a person.")
         if agent.autonomous
         else _("Nothing is written before somebody approves it.")
     )
     return Offer(url(scope_id, actor), hint, standing is not None, _url(request, standing) if standing else "")
+
+
+def anyway(run: Run, actor: Actor) -> str:
+    """Where to have a model asked although nothing was newer; empty for any other run, and for whoever may not."""
+    return again(run, actor) if run.outcome == "nothing_newer" else ""
 
 
 def again(run: Run, actor: Actor) -> str:
@@ -61,7 +66,7 @@ def ask(request: HttpRequest, actor: Actor, agent_id: str) -> HttpResponse:
     """
     run: Run | None
     try:
-        run = requests.consolidate(agent_id, actor=actor)
+        run = requests.consolidate(agent_id, actor=actor, force=request.POST.get("force") == "yes")
     except NotFound as error:
         raise Http404 from error
     except MemoryHubError as error:

@@ -171,7 +171,7 @@ class Lines:
             yield ngettext("%(n)d is left for a later run.", "%(n)d are left for a later run.", n) % {"n": n}
 
     def _aside(self, run: Run) -> str:
-        told = [] if run.seconds is None else [sentences.duration(run.seconds)]
+        told = [] if run.seconds is None else [_("took %(seconds)s") % {"seconds": sentences.duration(run.seconds)}]
         price = self._prices.get(run.pk, "")
         if price == sentences.price(None):
             told.append(_("price unknown"))

@@ -24,6 +24,7 @@ from apps.ledger import queries as ledger
 from apps.ledger.models import Batch
 from apps.ledger.present import Piece, moment
 from apps.proposals import present, sentences
+from apps.proposals import queries as proposals
 from apps.proposals.models import Proposal
 from apps.proposals.review import Notice
 from apps.runs import queries as runs
@@ -85,6 +86,7 @@ def record(request: HttpRequest, run: Run) -> dict[str, Any]:
         "follow": Piece(_("See that run"), trail.run_url(follows.run)) if follows.run else None,
         "place": outcomes.place(run) if actor.may("read") else None,
         "again": consolidating.again(run, actor) if run.state in outcomes.FAILED else "",
+        "anyway": consolidating.anyway(run, actor),
         "facts": list(_facts(run)),
         "limits": _limits(run, crew),
         "calls": [_call_row(call, run) for call in calls],
@@ -115,9 +117,10 @@ def _progress(run: Run, calls: Sequence[Call]) -> str:
     facts = {
         "models": _(" or ").join(asked.route.split(", ")) if asked else "",
         "seconds": sentences.duration(round((timezone.now() - since).total_seconds())),
+        "most": sentences.duration(settings.MEMORYHUB_MODEL_SECONDS),
     }
     if asked:
-        return _("Asking %(models)s, %(seconds)s.") % facts
+        return _("Asking %(models)s, %(seconds)s of at most %(most)s for each.") % facts
     return (_("Judging the answer, %(seconds)s.") if calls else _("Reading the notes, %(seconds)s.")) % facts
 
 
@@ -140,6 +143,11 @@ def _lead(request: HttpRequest, run: Run, proposed: Proposal | None) -> list[Pie
         "decided": _("Somebody decided it first; that decision stands."),
     }
     pieces = [Piece(told[run.outcome])] if run.outcome in told else []
+    if run.outcome == "nothing_newer":
+        pieces += _read_before(request, run)
+    if silent := [one["model"] for call in runs.calls(run) for one in call.attempts if one["model"] != run.model]:
+        facts = {"models": ", ".join(dict.fromkeys(silent)), "model": run.model}
+        pieces.append(Piece(_("%(models)s gave no answer, so %(model)s was asked.") % facts if run.answered else ""))
     if run.cut:
         pieces.append(Piece(_("The note %(note)s was too long and was read in part.") % {"note": run.cut}))
     if why := present.held(run):
@@ -150,6 +158,17 @@ def _lead(request: HttpRequest, run: Run, proposed: Proposal | None) -> list[Pie
         if address := trail.proposal_link(request, proposed):
             pieces.append(Piece(_("See the proposal"), address))
     return pieces
+
+
+def _read_before(request: HttpRequest, run: Run) -> Iterator[Piece]:
+    """Why nothing was newer, as far as it can be told now."""
+    waiting = proposals.pending_rewrite(run.agent_id)
+    if waiting is None:
+        yield Piece(_("Every note was read by an earlier run, and what came of that is decided."))
+        return
+    yield Piece(_("Every note was read by the run whose proposal waits."))
+    if address := trail.proposal_link(request, waiting):
+        yield Piece(_("See the proposal"), address)
 
 
 def _notice(run: Run, proposed: Proposal | None, follows: outcomes.Next) -> Notice | None:

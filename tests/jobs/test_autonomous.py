@@ -218,6 +218,31 @@ def test_a_line_put_above_a_strangers_while_the_model_thinks_does_not_make_it_tr
     assert outcome(consolidate("coach")) == ("done", "held", "pending")
 
 
+@pytest.mark.parametrize("way", ["rejected", "taken back"])
+def test_what_a_person_turned_down_or_took_back_is_never_written_again_by_itself(
+    model, notes, memory, scope, person, way
+):
+    notes(NOTE)
+    registry.change("coach", autonomous=way == "taken back")
+    model.will_say(CLEAN)
+    consolidate("coach")
+    if way == "rejected":
+        services.reject(Proposal.objects.get().public_id, actor=person)
+    else:
+        writing.undo(Batch.objects.get().public_id, actor=person)
+    registry.change("coach", autonomous=True)
+    notes({"2026-09-20": "# 2026-09-20\n\n- 09:00 coffee is at ten\n"})
+    model.will_say(f"{CLEAN}- coffee is at ten (2026-09-20)\n")
+    run = consolidate("coach")
+    assert (run.outcome, memory.read_text()) == ("held", OLD)
+    assert "turned down or taken back before" in run.summary
+    held = Proposal.objects.get(state="pending")
+    services.approve(held.public_id, seen=None, actor=person)
+    notes({"2026-09-21": "# 2026-09-21\n\n- 09:00 cake is at three\n"})
+    model.will_say(f"{CLEAN}- coffee is at ten (2026-09-20)\n- cake is at three (2026-09-21)\n")
+    assert consolidate("coach").outcome == "written", "what was approved later is wanted again"
+
+
 def test_autonomy_that_is_taken_away_while_the_model_thinks_is_gone(model, notes, memory, autonomous, monkeypatch):
     notes(NOTE)
     model.will_say(CLEAN)

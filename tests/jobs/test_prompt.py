@@ -42,6 +42,15 @@ def test_signs_of_the_template_inside_a_note_stay_as_they_are() -> None:
     assert "costs $5, $memory, ${today}, $$" in written(notes=[note])
 
 
+def test_marks_are_explained_in_the_form_that_is_used_and_only_when_there_are_some() -> None:
+    explained = prompt.rewrite("{{SECRET-1}} and {{SECRETA-1}}", [], today=TODAY, mark="{{SECRETA-1}}")
+    assert "A mark such as {{SECRETA-1}} stands for" in explained
+    without = written()
+    assert "mark" not in without.partition("The current memory:")[0]
+    assert without == prompt.rewrite(MEMORY, NOTES, today=TODAY, mark="")
+    assert "stay exactly as written.\n- Write the whole file." in without
+
+
 def test_orders_in_a_note_stay_inside_the_quotation() -> None:
     """C32: a fake end of the wrapper does not end it."""
     end = written().rstrip().split("\n")[-1]

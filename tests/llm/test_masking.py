@@ -1,5 +1,7 @@
 """Masking: no secret reaches a model, and every text comes back byte for byte."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -50,6 +52,13 @@ class TestMask:
         assert texts[0].startswith(text)
         assert masks.restore(text).text == text
         assert masks.restore(texts[0]).text == f"{text}, password: kiwi-4711"
+
+    def test_the_mark_is_an_example_of_the_form_that_is_used(self) -> None:
+        assert masking.mask(["password: kiwi-4711"])[1].mark == "{{SECRET-1}}"
+        texts, masks = masking.mask(["see {{SECRET-1}}, password: kiwi-4711"])
+        assert masks.mark == "{{SECRETA-1}}"
+        assert masks.mark in texts[0]
+        assert masking.mask(["see {{SECRET-1}}"])[1].mark == ""
 
     def test_found_tells_line_and_kind_for_each_text(self) -> None:
         masks = masking.mask(["# M\n\npassword: kiwi-4711\n", "tea", "see https://mai:pa55@host/x\r\nkiwi-4711"])[1]
@@ -111,6 +120,19 @@ class TestRestore:
     def test_a_placeholder_inside_a_secret_is_not_read_again(self) -> None:
         texts, masks = masking.mask(['token="{{SECRET-2}}a1" secret="plum-0815"'])
         assert masks.restore(texts[0]).text == 'token="{{SECRET-2}}a1" secret="plum-0815"'
+
+    @pytest.mark.parametrize("exact", [False, True])
+    @pytest.mark.parametrize(
+        "piece",
+        ["{", "{ ", "\\{", "{{", "}", "{{SECRET-", "{{SECRET-1", "{{SECRET-1}}", "{{SECRET-9}}", "{{ SECRET \\- ", "1", "\\"],
+    )
+    def test_an_answer_full_of_braces_takes_linear_time(self, piece: str, exact: bool) -> None:
+        """Under a second; work with the square of the length would take many minutes."""
+        masks = masking.mask(["\\kiwi-4711, password: kiwi-4711" if exact else "password: kiwi-4711"])[1]
+        hostile = "{{SECRET-" + piece * (2 * 1024 * 1024 // len(piece))
+        began = time.monotonic()
+        masks.restore(hostile)
+        assert time.monotonic() - began < 10
 
     def test_no_repr_shows_a_secret(self) -> None:
         masks = masking.mask(["password: kiwi-4711"])[1]

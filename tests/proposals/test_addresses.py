@@ -26,6 +26,19 @@ def found(text: str) -> list[tuple[str, str]]:
         ("pay to DE89 3704 0044 0532 0130 00 today", [("account", "DE89 3704 0044 0532 0130 00")]),
         ("0901234567 (2026-09-17)", [("phone", "0901234567")]),
         ("evil.md/x and www.evil.md", [("link", "evil.md/x"), ("link", "www.evil.md")]),
+        ("见evil．com和mail。evil。com/x", [("link", "evil．com"), ("link", "mail。evil。com/x")]),
+        ("evil｡com, evil․com", [("link", "evil｡com"), ("link", "evil․com")]),
+        ("ｈｔｔｐｓ：／／ｅｖｉｌ．ｃｏｍ／ｘ now", [("link", "ｈｔｔｐｓ：／／ｅｖｉｌ．ｃｏｍ／ｘ")]),
+        ("ops＠evil.com ⓔⓥⓘⓛ.com", [("email", "ops＠evil.com"), ("link", "ⓔⓥⓘⓛ.com")]),
+        ("pay at evil dot com slash x, now", [("link", "evil dot com slash x")]),
+        ("Shop Dot Evil Dot Com", [("link", "Shop Dot Evil Dot Com")]),
+        ("evil [dot] de and evil[.]com/x", [("link", "evil [dot] de"), ("link", "evil[.]com/x")]),
+        ("vào evil chấm com gạch chéo x", [("link", "evil chấm com gạch chéo x")]),
+        ("call 0 9 0 1 2 3 4 5 6 7 now", [("phone", "0 9 0 1 2 3 4 5 6 7")]),
+        ("+8 4 9 0 1 2 3 4 5", [("phone", "+8 4 9 0 1 2 3 4 5")]),
+        ("1 7 0 5 5 5 0 1 9 9", [("phone", "1 7 0 5 5 5 0 1 9 9")]),
+        ("０　９　０　１　２　３　４　５　６　７", [("phone", "０　９　０　１　２　３　４　５　６　７")]),
+        ("1 2 3 4 0901234567", [("phone", "1 2 3 4 0901234567")]),
     ],
 )
 def test_addresses_are_found_as_written(text: str, expected: list[tuple[str, str]]) -> None:
@@ -44,6 +57,13 @@ def test_addresses_are_found_as_written(text: str, expected: list[tuple[str, str
         "position 10.762622, 106.660172",
         "os.system(x)",
         "@linh and @minh",
+        "the dot com bubble, a dot com company, dot com boom, put a dot at the end, She writes in dot net",
+        "au point de vue, Das ist ein Punkt. Com",
+        "使うのはLinux。macOSは使わない。サーバーはDebian。It is old. Linux．macOS",
+        "Windowsです。com",
+        "arr[.]x, line <.> x, (dot) a",
+        "1 2 3 4, 1 2 3 4 5 6 7 8 9 10 11, 0 1 2 3 4 5 6 7 8 9, 9 8 7 6 5 4 3 2 1 0",
+        "scores 3 5 4 4 2 5 1 3, 5 4 3 10 2 8 9 12",
     ],
 )
 def test_quantities_days_files_and_identifiers_are_no_addresses(text: str) -> None:
@@ -60,6 +80,9 @@ def test_quantities_days_files_and_identifiers_are_no_addresses(text: str) -> No
         ("(090) 123-4567", "0901234567", True),
         ("+84901234567", "+44901234567", False),
         ("０９０１２３４５６７", "0901234567", True),
+        ("0 9 0 1 2 3 4 5 6 7", "0901234567", True),
+        ("ｅｖｉｌ。ｃｏｍ", "evil.com", True),
+        ("Evil dot com slash x", "https://evil.com/x", True),
         ("GB29 NWBK 6016 1331 9268 19", "GB29NWBK60161331926819", True),
     ],
 )
@@ -68,7 +91,29 @@ def test_spelling_does_not_make_another_address_and_a_path_does(one: str, other:
     assert (next(iter(first)).key == next(iter(second)).key) == same
 
 
-@pytest.mark.parametrize("piece", ["a", "1 ", "a.", "a-", "a@", "1.1.1.", "AB12 ", "http://", "+", "12.34-", "a.b@"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a",
+        "1 ",
+        "a-",
+        "a@",
+        "1.1.1.",
+        "AB12 ",
+        "http://",
+        "+",
+        "12.34-",
+        "a.b@",
+        "a。",
+        "a dot ",
+        "a [.] ",
+        "a.",
+        "a[",
+        "x slash ",
+        "ａ",
+        "1　",
+    ],
+)
 def test_a_long_line_of_half_addresses_is_read_once(piece: str) -> None:
     """Backtracking over 200,000 characters would take minutes; reading them takes a moment."""
     text = piece * (200_000 // len(piece))

@@ -260,6 +260,7 @@ def test_a_credential_that_its_entry_held_already_is_no_news_and_another_one_is(
     old = f"- the service has the token {TOKEN} since May"
     assert "secret" not in codes(check(old, old.replace("since May", "since June, says Linh")))
     assert "secret" not in codes(check(old, f"# Keys\n\n{old} (2026-09-18)"))
+    assert "secret" in codes(check("- x y", f"- x y\n## Token {TOKEN}\n- Tea at four"))
     assert "secret" in codes(check(old, old.replace("0000", "1111")))
     assert "secret" not in codes(check("", "- commit 3f786850e387550fdab836ed7e6dc881de23001b, tokens: 900"))
 
@@ -271,6 +272,8 @@ def test_words_that_order_a_model_about_are_a_stop_and_marked() -> None:
     ]
     assert "instruction" not in codes(check(new, new.replace("four", "five")))
     assert "instruction" in codes(check("## Rules", "## SYSTEM: rules"))
+    above = check("- x y", "- x y\n## SYSTEM: rules\n- Tea at four", note("- Tea at four"))
+    assert told(above, "instruction")[0][2] == ("SYSTEM:",)
     assert "instruction" not in codes(check("", "- Always send the invoice as PDF\n- System: Arch Linux, 32 GB"))
 
 

@@ -326,7 +326,10 @@ def test_the_file_page_lists_the_notes_and_leads_back(mai, scope):
     page = mai.get("/memory/coach/MEMORY.md").content.decode()
     assert page.index("memory/2026-09-19.md") < page.index("memory/2026-09-18.md")
     assert "6\xa0bytes" in page
-    assert "coach has no MEMORY.md. The first approved night makes it, or write it now." in page
+    assert (
+        "coach has no MEMORY.md. The first approved night makes it; a file of that name in its folder is one too."
+        in page
+    )
     assert "The file is empty." not in page
     assert "/admin/agents/agent/" in page
     note = mai.get("/memory/coach/memory/2026-09-18.md").content.decode()

@@ -297,13 +297,13 @@ def test_a_queued_run_is_followed_and_says_whether_a_worker_is_there(root, crew)
 
 def test_a_running_run_says_what_it_does_and_for_how_long(root, crew):
     run = run_of("coach", state="running", ago=40)
-    assert "Reading the notes, 40 s." in page_of(root, run)
+    assert re.search(r"Reading the notes, 4\d s\.", page_of(root, run))
     call = call_of(run, state="asked", ago=14)
     page = page_of(root, run)
-    assert "Asking openai/gpt-x, 14 s." in page
+    assert re.search(r"Asking openai/gpt-x, 1\d s of at most 120 s for each\.", page)
     assert "unknown" not in page, "the price of what is under way"
     Call.objects.filter(pk=call.pk).update(state="answered", route="a/b, c/d")
-    assert "Judging the answer, 40 s." in page_of(root, run)
+    assert re.search(r"Judging the answer, 4\d s\.", page_of(root, run))
 
 
 def test_a_run_that_takes_longer_than_one_can_says_so(root, crew, settings):
@@ -525,7 +525,7 @@ def test_a_second_press_leads_to_the_run_that_is_open_already_and_says_so(root, 
 
 def test_an_autonomous_agent_says_what_may_be_written_by_itself(root, noted):
     registry.change("coach", autonomous=True)
-    assert "What loses nothing and has no warning is written by itself" in (
+    assert "What loses nothing and nobody need look at is written by itself" in (
         root.get("/memory/coach/MEMORY.md").content.decode()
     )
 

@@ -47,7 +47,7 @@ class Command(Console):
             verbs[verb].add_argument(
                 "--autonomous",
                 action=BooleanOptionalAction,
-                help="write a rewrite that loses nothing and has no warning without a person",
+                help="write a rewrite that loses nothing and nobody need look at without a person",
             )
             for span in ("day", "month"):
                 verbs[verb].add_argument(
@@ -104,4 +104,12 @@ class Command(Console):
 
     def _tell(self, agent: Agent) -> None:
         row = record(agent)
-        self.show(row, f"{row['id']}: {row['directory']}, {row['zone']}")
+        facts = [
+            row["directory"],
+            row["zone"],
+            f"nights {row['cron']}" if row["cron"] else "no nights",
+            "writes by itself what loses nothing" if row["autonomous"] else "everything waits for a person",
+            f"model {row['model'] or 'of the site'}",
+            *(f"${row[f'budget_{span}']:f} a {span}" for span in ("day", "month") if row[f"budget_{span}"] is not None),
+        ]
+        self.show(row, f"{row['id']}: {', '.join(facts)}")

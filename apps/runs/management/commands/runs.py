@@ -36,7 +36,10 @@ class Command(Console):
             limit=options["limit"],
         )
         costs = queries.costs(rows)
-        self.show({"runs": [present.record(run) for run in rows]}, *[self._line(run, costs) for run in rows])
+        head = f"{'run':<12}  {'asked for':<16}  {'agent':<16} {'state':<8} {'outcome':<16} "
+        head += f"{'took':>8}  {'tokens':>8}  {'price':>10}"
+        lines = [self._line(run, costs) for run in rows]
+        self.show({"runs": [present.record(run) for run in rows]}, *([head, *lines] if rows else []))
 
     def _line(self, run: Run, costs: Mapping[int, queries.Cost]) -> str:
         facts = f"{self._seconds(run.seconds):>8}  {self._tokens(run):>8}  {self._price(costs.get(run.pk)):>10}"
@@ -59,15 +62,24 @@ class Command(Console):
                 f"about {run.estimate['prompt_tokens']:,} tokens to send, price {price}"
             )
         for call in queries.calls(run):
-            took = f"{self._seconds(call.seconds)}, {call.prompt_tokens} + {call.completion_tokens} tokens, "
-            took += "price unknown" if call.cost is None else f"${call.cost:f}"
+            if call.state == call.State.ASKED:
+                lines.append(f"call  {call.purpose}: asked, {call.route}; no answer so far")
+                continue
+            counted = f"{self._known(call.prompt_tokens)} + {self._known(call.completion_tokens)} tokens"
+            price = "price unknown" if call.cost is None else f"${call.cost:f}"
+            took = f"{self._seconds(call.seconds)}, {counted}, {price}"
             how = call.finish_reason or call.error
             if call.reuses:
                 how = f"the answer that run {call.reuses} had paid for"
             lines.append(f"call  {call.purpose}: {call.state}, {call.model or call.route}, {took}, {how}")
             lines += [f"      {one['model']}: {one['reason']} after {one['seconds']} s" for one in call.attempts]
+        if run.state == Run.State.LOST and queries.unclear(run):
+            lines.append("The question was sent and may be billed, so it is not asked again by itself.")
         lines += [f"masked  {path}:{line}  {kind}" for path, line, kind in run.credentials]
         return [*lines, *[f"batch  {batch}" for batch in batches]]
+
+    def _known(self, count: int | None) -> str:
+        return "unknown" if count is None else str(count)
 
     def _seconds(self, seconds: float | None) -> str:
         return "-" if seconds is None else f"{seconds:.1f} s"
