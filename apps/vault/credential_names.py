@@ -56,10 +56,11 @@ _QUALIFIER = (
 )
 # What a password can have, and what happens to it: the value after these is another thing's.
 _OF_ANOTHER_THING = re.compile(
-    r"\b(?:reset|manager|length|policy|policies|hash|hint|strength|rules?|limit|min|max|minimum|maximum|expir|file"
-    r"|field|form|page|link|chang|generat|issue|ticket|bug|error|fail|reject|wrong|forgot|lost|did|does|do|must|can"
-    r"|could|may|need|requir|version|id|ids|rotat|prompt|screen|protect|commit|sha\d*|digest|fingerprint|checksum|prefix"
-    r"|branch|budget|price|count|type|algorithm|encrypt|stor|kept|written)",
+    r"\b(?:(?:expir|chang|generat|fail|reject|requir|rotat|protect|encrypt|stor)\w*"
+    r"|(?:reset|manager|length|policy|policie|hash|hint|strength|rule|limit|min|max|minimum|maximum|file|field|form|page"
+    r"|link|issue|ticket|bug|error|version|id|prompt|screen|commit|sha\d*|digest|fingerprint|checksum|prefix|branch"
+    r"|budget|price|count|type|algorithm)s?"
+    r"|wrong|forgot|forgotten|lost|did|does|do|must|can|could|may|needs?|kept|written)\b",
     re.IGNORECASE,
 )
 

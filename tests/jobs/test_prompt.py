@@ -46,7 +46,7 @@ def test_marks_are_explained_in_the_form_that_is_used_and_only_when_there_are_so
     explained = prompt.rewrite("{{SECRET-1}} and {{SECRETA-1}}", [], today=TODAY, mark="{{SECRETA-1}}")
     assert "A mark such as {{SECRETA-1}} stands for" in explained
     without = written()
-    assert "mark" not in without.partition("The current memory:")[0]
+    assert "A mark such as" not in without
     assert without == prompt.rewrite(MEMORY, NOTES, today=TODAY, mark="")
     assert "stay exactly as written.\n- Write the whole file." in without
 

@@ -124,7 +124,20 @@ class TestRestore:
     @pytest.mark.parametrize("exact", [False, True])
     @pytest.mark.parametrize(
         "piece",
-        ["{", "{ ", "\\{", "{{", "}", "{{SECRET-", "{{SECRET-1", "{{SECRET-1}}", "{{SECRET-9}}", "{{ SECRET \\- ", "1", "\\"],
+        [
+            "{",
+            "{ ",
+            "\\{",
+            "{{",
+            "}",
+            "{{SECRET-",
+            "{{SECRET-1",
+            "{{SECRET-1}}",
+            "{{SECRET-9}}",
+            "{{ SECRET \\- ",
+            "1",
+            "\\",
+        ],
     )
     def test_an_answer_full_of_braces_takes_linear_time(self, piece: str, exact: bool) -> None:
         """Under a second; work with the square of the length would take many minutes."""
