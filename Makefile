@@ -8,7 +8,7 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 # The server that `make test-all` uses beside SQLite; a test database is made in it and removed again.
 POSTGRES ?= postgres://postgres@127.0.0.1:5432/postgres
-# The broker for the same; its queue carries the name of each test's own home.
+# The broker for the tests with real workers; those that die anywhere never see a broker.
 REDIS ?= redis://127.0.0.1:6379/0
 QUEUE_TESTS := tests/jobs/test_bell.py tests/journeys/test_night.py
 DATABASE_TESTS := tests/ledger tests/agents tests/runs tests/proposals tests/jobs tests/api tests/web tests/journeys
@@ -51,7 +51,7 @@ test: $(VENV)/.test
 # Once more with everything: a real browser, the queue on Redis, and whatever touches the database on PostgreSQL too.
 test-all: $(VENV)/.all
 	$(BIN)/python -m pytest -m browser
-	MEMORYHUB_REDIS_URL=$(REDIS) $(BIN)/python -m pytest -m "not browser" $(QUEUE_TESTS)
+	MEMORYHUB_REDIS_URL=$(REDIS) $(BIN)/python -m pytest -m "not browser" -k "not anywhere" $(QUEUE_TESTS)
 	MEMORYHUB_DATABASE_URL=$(POSTGRES) $(BIN)/python -m pytest -m "not browser" $(DATABASE_TESTS)
 
 check: $(VENV)/.all

@@ -114,6 +114,19 @@ def test_nothing_outlives_a_worker_whose_parent_was_killed(home: Path, employ) -
     until(lambda: not running(home), seconds=10)
 
 
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("whole_group", [True, False])
+def test_a_worker_that_is_told_to_end_ends_with_all_it_started(
+    home: Path, employ, end: signal.Signals, whole_group: bool
+) -> None:
+    registry.add("coach")
+    worker = employ()
+    until(queries.last_pulse)
+    (os.killpg if whole_group else os.kill)(worker.process.pid, end)
+    worker.process.wait(timeout=15)
+    until(lambda: not running(home), seconds=10)
+
+
 def test_a_port_that_is_taken_is_told_before_anything_is_started(home: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -1,10 +1,11 @@
 import signal
+import threading
 from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management import call_command
 from django.db import connections
+from django_q.cluster import Cluster
 
 from apps.console import Console
 from apps.jobs import bell, orphans
@@ -31,4 +32,22 @@ class Command(Console):
             f"Working for {settings.MEMORYHUB_HOME}, on at most {settings.MEMORYHUB_WORKERS} runs side by side.",
         )
         self.stdout.flush()
-        call_command("qcluster")
+        _work()
+
+
+def _work() -> None:
+    """Run django-q2's cluster until it ends or a signal ends it.
+
+    Its own command waits for ever when the whole group is told to end: the guard
+    dies with the lock in hand that the parent's signal handler wants. So a signal
+    is only noted here, and the cluster is stopped by a thread that nobody waits for.
+    """
+    cluster, ending = Cluster(), threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ending.set())
+    cluster.start()
+    guard, stopper = cluster.sentinel, threading.Thread(target=cluster.stop, daemon=True)
+    while guard.is_alive():
+        if ending.is_set() and stopper.ident is None:
+            stopper.start()
+        guard.join(0.2)
